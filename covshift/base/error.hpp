@@ -1,0 +1,39 @@
+// base/: errors, threads, random numbers, files. Depends on nothing else here.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace covshift {
+
+/// What the library throws. The message says what was wrong, where, and what to do about it; the
+/// kind lets a caller (a program, a binding) choose an exit code or an exception type.
+class Error : public std::runtime_error {
+ public:
+  enum class Kind {
+    input,    ///< the caller's data or options are unusable
+    file,     ///< a file cannot be read or written
+    numeric,  ///< the numbers left the range in which an answer exists
+  };
+
+  Error(Kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  [[nodiscard]] Kind kind() const noexcept { return kind_; }
+
+ private:
+  Kind kind_;
+};
+
+template <typename... Args>
+[[noreturn]] void fail_input(fmt::format_string<Args...> text, Args&&... args) {
+  throw Error(Error::Kind::input, fmt::format(text, std::forward<Args>(args)...));
+}
+
+template <typename... Args>
+[[noreturn]] void fail_file(fmt::format_string<Args...> text, Args&&... args) {
+  throw Error(Error::Kind::file, fmt::format(text, std::forward<Args>(args)...));
+}
+
+}  // namespace covshift

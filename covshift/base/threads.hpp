@@ -1,0 +1,18 @@
+// The one place where the library starts threads.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+namespace covshift {
+
+/// Threads to use where the caller asked for `requested`: 0 means as many as the machine has.
+int thread_count(int requested);
+
+/// Runs body(task) for every task in [0, tasks) on up to `threads` threads and waits for all of
+/// them; the first exception is thrown again here. Which thread runs which task is open: code that
+/// writes one result per task and adds them up in order gives the same answer for any number of
+/// threads. Inside a task it runs its own tasks one after the other.
+void parallel_tasks(int threads, std::size_t tasks, const std::function<void(std::size_t)>& body);
+
+}  // namespace covshift

@@ -1,0 +1,59 @@
+// data/: tables, dense and sparse matrices, readers, encoding, scaling, PCA, named views. Uses
+// base/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+namespace covshift {
+
+/// Rows of features in the caller's memory, row-major: row i starts at data + i * stride.
+template <typename T>
+struct DenseRows {
+  const T* data = nullptr;
+  std::size_t stride = 0;
+};
+
+/// Rows of features in the caller's memory, compressed sparse rows: the entries of row i are
+/// offsets[i] .. offsets[i+1]-1. Columns of a row need no order; repeated columns add up.
+template <typename T>
+struct SparseRows {
+  const std::int64_t* offsets = nullptr;
+  const std::int32_t* columns = nullptr;
+  const T* values = nullptr;
+};
+
+/// A matrix of features that is looked at, never copied or owned.
+struct MatrixView {
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  std::variant<DenseRows<double>, DenseRows<float>, SparseRows<double>, SparseRows<float>> storage;
+
+  static MatrixView dense(const double* data, std::size_t rows, std::size_t cols) {
+    return {rows, cols, DenseRows<double>{data, cols}};
+  }
+  static MatrixView dense(const float* data, std::size_t rows, std::size_t cols) {
+    return {rows, cols, DenseRows<float>{data, cols}};
+  }
+};
+
+/// A matrix of features that owns its memory: dense row-major, or compressed sparse rows.
+struct Matrix {
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  bool sparse = false;
+  std::vector<double> values;         ///< dense: rows * cols; sparse: one for each entry
+  std::vector<std::int64_t> offsets;  ///< sparse only: rows + 1
+  std::vector<std::int32_t> columns;  ///< sparse only: one for each entry
+
+  [[nodiscard]] MatrixView view() const {
+    if (sparse) {
+      return {rows, cols, SparseRows<double>{offsets.data(), columns.data(), values.data()}};
+    }
+    return {rows, cols, DenseRows<double>{values.data(), cols}};
+  }
+};
+
+}  // namespace covshift

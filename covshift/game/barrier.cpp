@@ -1,0 +1,420 @@
+#include "covshift/game/barrier.hpp"
+
+#include <Eigen/QR>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "covshift/game/matrix_game.hpp"
+#include "covshift/game/scratch.hpp"
+
+namespace covshift {
+namespace {
+
+/// In-place LU factors of a small n x n matrix, row-major, with partial pivoting; the pivots follow
+/// the matrix in memory. Slacks and distributions span many orders of magnitude near the solution:
+/// elimination in a fixed order (Cholesky of a reduced matrix) would lose the free directions.
+void lu_factor(double* a, std::size_t n) {
+  double* pivot = a + n * n;
+  for (std::size_t j = 0; j < n; ++j) {
+    std::size_t best = j;
+    for (std::size_t i = j + 1; i < n; ++i) {
+      if (std::abs(a[i * n + j]) > std::abs(a[best * n + j])) best = i;
+    }
+    pivot[j] = static_cast<double>(best);
+    if (best != j) std::swap_ranges(a + j * n, a + (j + 1) * n, a + best * n);
+    if (a[j * n + j] == 0) a[j * n + j] = 1e-300;
+    const double inverse = 1 / a[j * n + j];
+    for (std::size_t i = j + 1; i < n; ++i) {
+      const double factor = a[i * n + j] *= inverse;
+      if (factor == 0) continue;
+      for (std::size_t k = j + 1; k < n; ++k) a[i * n + k] -= factor * a[j * n + k];
+    }
+  }
+}
+
+void lu_solve(const double* a, std::size_t n, double* x) {
+  const double* pivot = a + n * n;
+  for (std::size_t j = 0; j < n; ++j) std::swap(x[j], x[static_cast<std::size_t>(pivot[j])]);
+  for (std::size_t i = 1; i < n; ++i) {
+    for (std::size_t k = 0; k < i; ++k) x[i] -= a[i * n + k] * x[k];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t k = i + 1; k < n; ++k) x[i] -= a[i * n + k] * x[k];
+    x[i] /= a[i * n + i];
+  }
+}
+
+double sum(std::span<const double> x) { return std::accumulate(x.begin(), x.end(), 0.0); }
+
+}  // namespace
+
+BarrierBlock::BarrierBlock(const Game& game)
+    : labels_(static_cast<std::size_t>(game.labels())),
+      actions_(game.costs() == nullptr || game.costs()->actions == 1
+                   ? 0
+                   : static_cast<std::size_t>(game.costs()->actions)),
+      kind_(game.smooth()        ? Kind::entropy
+            : game.label_costs() ? Kind::hinge
+                                 : Kind::matrix),
+      costs_(game.costs()),
+      size_(labels_ + actions_ + (actions_ > 0 ? 2 : 1)),
+      right_(size_),
+      rs_(labels_),
+      rp_(actions_),
+      work_(size_) {
+  if (costs_ != nullptr) {
+    const auto [least, most] = std::minmax_element(costs_->cost.begin(), costs_->cost.end());
+    if (*most > *least) range_ = *most - *least;
+  }
+}
+
+double BarrierBlock::cost(std::size_t action, std::size_t y, int label) const {
+  switch (kind_) {
+    case Kind::entropy:
+      return 0;
+    case Kind::hinge:
+      return static_cast<int>(y) == label ? 0 : 1;
+    case Kind::matrix:
+      break;
+  }
+  return costs_->cost[action * labels_ + y];
+}
+
+BarrierState BarrierBlock::map(double* memory) const {
+  double* actions = memory + 2 * labels_;
+  double* scalars = actions + 2 * actions_;
+  return {{memory, labels_},   {memory + labels_, labels_},
+          {actions, actions_}, {actions + actions_, actions_},
+          scalars[0],          scalars[1]};
+}
+
+void BarrierBlock::unmap(const BarrierState& state, double* memory) const {
+  memory[state_size() - 2] = state.v;
+  memory[state_size() - 1] = state.nu;
+}
+
+double BarrierBlock::paid(std::span<const double> p, std::span<const double> q, std::size_t y,
+                          int label) const {
+  if (kind_ == Kind::entropy) return -std::log(q[y]);
+  if (actions_ == 0) return cost(0, y, label);
+  double sum = 0;
+  for (std::size_t a = 0; a < actions_; ++a) sum += p[a] * cost(a, y, label);
+  return sum;
+}
+
+double BarrierBlock::risk(std::span<const double> q, std::size_t action, int label) const {
+  double sum = 0;
+  for (std::size_t y = 0; y < labels_; ++y) sum += q[y] * cost(action, y, label);
+  return sum;
+}
+
+void BarrierBlock::start(int label, double slack, double* memory) const {
+  BarrierState x = map(memory);
+  std::fill(x.q.begin(), x.q.end(), 1.0 / static_cast<double>(labels_));
+  std::fill(x.p.begin(), x.p.end(), 1.0 / static_cast<double>(actions_));
+  for (std::size_t y = 0; y < labels_; ++y) x.s[y] = -paid(x.p, x.q, y, label);
+  x.v = slack - *std::min_element(x.s.begin(), x.s.end());
+  for (double& s : x.s) s += x.v;
+  for (std::size_t a = 0; a < actions_; ++a) x.pi[a] = risk(x.q, a, label);
+  x.nu = actions_ > 0 ? *std::min_element(x.pi.begin(), x.pi.end()) - slack : 0;
+  for (double& pi : x.pi) pi -= x.nu;
+  unmap(x, memory);
+}
+
+void BarrierBlock::factor(const BarrierState& x, int label, double beta, double* memory) {
+  use(label, beta, memory);
+  // Unknowns dq, dp, dv, dnu:
+  //     (s/q + beta) dq - C' dp + 1 dv      = g + dpsi        1' dq = error of the sum of q
+  //     C dq  + (pi/p) dp       - 1 dnu     = h               1' dp = error of the sum of p
+  const std::size_t n = size_;
+  std::fill(memory, memory + n * n, 0.0);
+  const std::size_t at_v = labels_ + actions_;
+  for (std::size_t y = 0; y < labels_; ++y) {
+    double* row = memory + y * n;
+    row[y] = x.s[y] / x.q[y] + beta + (kind_ == Kind::entropy ? 1 / x.q[y] : 0);
+    for (std::size_t a = 0; a < actions_; ++a) row[labels_ + a] = -cost(a, y, label);
+    row[at_v] = 1;
+    memory[at_v * n + y] = 1;
+  }
+  for (std::size_t a = 0; a < actions_; ++a) {
+    double* row = memory + (labels_ + a) * n;
+    for (std::size_t y = 0; y < labels_; ++y) row[y] = cost(a, y, label);
+    row[labels_ + a] = x.pi[a] / x.p[a];
+    row[at_v + 1] = -1;
+    memory[(at_v + 1) * n + labels_ + a] = 1;
+  }
+  lu_factor(memory, n);
+}
+
+void BarrierBlock::use(int label, double beta, const double* memory) {
+  label_ = label;
+  beta_ = beta;
+  lu_ = memory;
+}
+
+void BarrierBlock::response(std::span<double> b) {
+  for (std::size_t y = 0; y < labels_; ++y) {
+    std::fill(work_.begin(), work_.end(), 0.0);
+    work_[y] = 1;
+    lu_solve(lu_, size_, work_.data());
+    for (std::size_t z = 0; z < labels_; ++z) b[z * labels_ + y] = work_[z];
+  }
+}
+
+void BarrierBlock::aim(const BarrierState& x, std::span<const double> psi, double tau,
+                       const BarrierState* affine) {
+  const std::size_t at_v = labels_ + actions_;
+  for (std::size_t y = 0; y < labels_; ++y) {
+    rs_[y] = x.v - paid(x.p, x.q, y, label_) - psi[y] - x.s[y];
+    const double second = affine != nullptr ? affine->q[y] * affine->s[y] : 0;
+    right_[y] = (tau - second) / x.q[y] - x.s[y] - rs_[y];
+  }
+  right_[at_v] = 1 - sum(x.q);
+  if (actions_ == 0) return;
+  for (std::size_t a = 0; a < actions_; ++a) {
+    rp_[a] = risk(x.q, a, label_) - x.nu - x.pi[a];
+    const double second = affine != nullptr ? affine->p[a] * affine->pi[a] : 0;
+    right_[labels_ + a] = (tau - second) / x.p[a] - x.pi[a] - rp_[a];
+  }
+  right_[at_v + 1] = 1 - sum(x.p);
+}
+
+void BarrierBlock::answer(std::span<const double> dpsi, std::span<double> dq) {
+  work_ = right_;
+  for (std::size_t y = 0; y < dpsi.size(); ++y) work_[y] += dpsi[y];
+  lu_solve(lu_, size_, work_.data());
+  std::copy_n(work_.begin(), labels_, dq.begin());
+}
+
+void BarrierBlock::step(const BarrierState& x, std::span<const double> dpsi, BarrierState& d) {
+  answer(dpsi, d.q);
+  const std::size_t at_v = labels_ + actions_;
+  std::copy_n(work_.begin() + static_cast<std::ptrdiff_t>(labels_), actions_, d.p.begin());
+  d.v = work_[at_v];
+  d.nu = actions_ > 0 ? work_[at_v + 1] : 0;
+  for (std::size_t y = 0; y < labels_; ++y) {
+    double change = d.v + beta_ * d.q[y] + rs_[y] - (dpsi.empty() ? 0 : dpsi[y]);
+    for (std::size_t a = 0; a < actions_; ++a) change -= d.p[a] * cost(a, y, label_);
+    if (kind_ == Kind::entropy) change += d.q[y] / x.q[y];
+    d.s[y] = change;
+  }
+  for (std::size_t a = 0; a < actions_; ++a) d.pi[a] = risk(d.q, a, label_) - d.nu + rp_[a];
+}
+
+double longest_step(const BarrierState& x, const BarrierState& d) {
+  double longest = 1e300;
+  const auto shorten = [&](std::span<const double> at, std::span<const double> by) {
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      if (by[k] < 0) longest = std::min(longest, -at[k] / by[k]);
+    }
+  };
+  shorten(x.q, d.q);
+  shorten(x.s, d.s);
+  shorten(x.p, d.p);
+  shorten(x.pi, d.pi);
+  return longest;
+}
+
+void advance(BarrierState& x, const BarrierState& d, double length) {
+  const auto add = [&](std::span<double> at, std::span<const double> by) {
+    for (std::size_t k = 0; k < at.size(); ++k) at[k] += length * by[k];
+  };
+  add(x.q, d.q);
+  add(x.s, d.s);
+  add(x.p, d.p);
+  add(x.pi, d.pi);
+  x.v += length * d.v;
+  x.nu += length * d.nu;
+}
+
+double complementarity(const BarrierState& x) {
+  return std::inner_product(x.q.begin(), x.q.end(), x.s.begin(), 0.0) +
+         std::inner_product(x.p.begin(), x.p.end(), x.pi.begin(), 0.0);
+}
+
+namespace {
+
+/// Every function below sees the proximal problem in units of its own: costs c = (C - least) /
+/// range, potentials b / range (largest 0), beta / range.
+struct Scaled {
+  std::vector<double> c;  // actions x labels
+  std::vector<double> b;
+  double beta;
+};
+
+/// Turns a point near the optimum into the optimum itself: guesses which labels and actions are
+/// played, solves the optimality conditions as equations,
+///     beta q_y = b_y + c_y'p - v  (labels played),   c_a q = nu  (actions played),   1'q = 1'p =
+///     1,
+/// and corrects the guess where an inequality fails. Interior points alone stop at the square root
+/// of rounding where a label or an action is both unplayed and as good as a played one; ties are
+/// normal. The equations are solved for the smallest correction: p need not be unique, q is.
+bool polish(const Scaled& problem, const BarrierState& x, double range, std::span<double> q) {
+  const auto labels = static_cast<Eigen::Index>(x.q.size());
+  const auto actions = static_cast<Eigen::Index>(x.p.size());
+  const double beta = problem.beta;
+  const double scale = std::max(1.0, beta);
+  const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> c(
+      problem.c.data(), actions, labels);
+  const Eigen::Map<const Eigen::VectorXd> b(problem.b.data(), labels);
+  std::vector<char> label_in(x.q.size());
+  std::vector<char> action_in(x.p.size());
+  for (std::size_t y = 0; y < x.q.size(); ++y) label_in[y] = x.q[y] * scale > x.s[y] / range;
+  for (std::size_t a = 0; a < x.p.size(); ++a) action_in[a] = x.p[a] > x.pi[a] / range;
+  constexpr double tolerance = 2e-14;
+  for (int round = 0; round < 6; ++round) {
+    std::vector<Eigen::Index> ys;
+    std::vector<Eigen::Index> as;
+    for (Eigen::Index y = 0; y < labels; ++y) {
+      if (label_in[y]) ys.push_back(y);
+    }
+    for (Eigen::Index a = 0; a < actions; ++a) {
+      if (action_in[a]) as.push_back(a);
+    }
+    if (ys.empty() || as.empty()) return false;
+    const auto n = static_cast<Eigen::Index>(ys.size());
+    const auto m = static_cast<Eigen::Index>(as.size());
+    // Unknowns: q, p / beta, v / beta, nu; with these units the matrix does not depend on beta.
+    Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(n + m + 2, n + m + 2);
+    matrix.topLeftCorner(n, n).setIdentity();
+    const Eigen::MatrixXd played = c(as, ys);
+    matrix.block(0, n, n, m) = -played.transpose();
+    matrix.block(n, 0, m, n) = -played;
+    matrix.block(0, n + m, n, 1).setOnes();
+    matrix.block(n + m, 0, 1, n).setOnes();
+    matrix.block(n, n + m + 1, m, 1).setOnes();
+    matrix.block(n + m + 1, n, 1, m).setOnes();
+    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver(matrix);
+    Eigen::VectorXd qs = Eigen::Map<const Eigen::VectorXd>(x.q.data(), labels)(ys);
+    Eigen::VectorXd ps = Eigen::Map<const Eigen::VectorXd>(x.p.data(), actions)(as);
+    double v = 0;
+    double nu = 0;
+    for (int pass = 0; pass < 3; ++pass) {  // the first solves, the others refine
+      Eigen::VectorXd right(n + m + 2);
+      right.head(n) =
+          (b(ys) + played.transpose() * ps - Eigen::VectorXd::Constant(n, v) - beta * qs) / beta;
+      right.segment(n, m) = played * qs - Eigen::VectorXd::Constant(m, nu);
+      right[n + m] = 1 - qs.sum();
+      right[n + m + 1] = (1 - ps.sum()) / beta;
+      const Eigen::VectorXd by = solver.solve(right);
+      qs += by.head(n);
+      ps += beta * by.segment(n, m);
+      v += beta * by[n + m];
+      nu += by[n + m + 1];
+    }
+    // All conditions, also those of the labels and actions left out.
+    const Eigen::VectorXd slack =
+        Eigen::VectorXd::Constant(labels, v) - b - c(as, Eigen::all).transpose() * ps;
+    const Eigen::VectorXd excess = c(Eigen::all, ys) * qs - Eigen::VectorXd::Constant(actions, nu);
+    bool solved = std::abs(qs.sum() - 1) < 1e-12 && std::abs(ps.sum() - 1) < 1e-12;
+    bool optimal = true;
+    const auto change = [&](char& in, bool to) {
+      in = to ? 1 : 0;
+      optimal = false;
+    };
+    for (Eigen::Index i = 0; i < n; ++i) {
+      solved = solved && std::abs(slack[ys[i]] + beta * qs[i]) < tolerance * scale;
+      if (qs[i] < -tolerance) change(label_in[ys[i]], false);
+    }
+    for (Eigen::Index i = 0; i < m; ++i) {
+      solved = solved && std::abs(excess[as[i]]) < tolerance;
+      if (ps[i] < -tolerance) change(action_in[as[i]], false);
+    }
+    for (Eigen::Index y = 0; y < labels; ++y) {
+      if (!label_in[y] && slack[y] < -tolerance * scale) change(label_in[y], true);
+    }
+    for (Eigen::Index a = 0; a < actions; ++a) {
+      if (!action_in[a] && excess[a] < -tolerance) change(action_in[a], true);
+    }
+    if (optimal) {
+      if (!solved) return false;
+      std::fill(q.begin(), q.end(), 0.0);
+      double total = 0;
+      for (Eigen::Index i = 0; i < n; ++i) total += q[ys[i]] = std::max(0.0, qs[i]);
+      for (double& share : q) share /= total;
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void barrier_proximal(const Game& game, std::span<const double> b, double beta, int label,
+                      std::span<double> q) {
+  const double top = *std::max_element(b.begin(), b.end());
+  if (game.label_costs() || game.actions() == 1) {  // nothing to choose: H is linear
+    for (std::size_t y = 0; y < q.size(); ++y) {
+      const double cost = game.label_costs() ? (static_cast<int>(y) == label ? 0 : 1)
+                                             : (*game.costs())(0, static_cast<int>(y));
+      q[y] = b[y] - top + cost;
+    }
+    const double best = *std::max_element(q.begin(), q.end());
+    for (double& x : q) x = (x - best) / std::max(beta, std::numeric_limits<double>::min());
+    project_to_simplex(q);
+    return;
+  }
+  const CostMatrix& costs = *game.costs();
+  const auto [least, most] = std::minmax_element(costs.cost.begin(), costs.cost.end());
+  const double range = *most > *least ? *most - *least : 1;
+  Scaled problem{costs.cost, {b.begin(), b.end()}, std::max(beta / range, 1e-13)};
+  for (double& x : problem.c) x = (x - *least) / range;
+  // Further below the top a label is never played: how far is immaterial.
+  for (double& x : problem.b) x = std::max((x - top) / range, -2 - 2 * problem.beta);
+  beta = problem.beta * range;
+  const double scale = std::max(range, beta);
+
+  BarrierBlock block(game);
+  Scratch<double> factors(block.factor_size());
+  Scratch<double> memory(block.state_size());
+  Scratch<double> memory_d(block.state_size());
+  Scratch<double> memory_a(block.state_size());
+  Scratch<double> psi(b.size());
+  block.start(label, block.range(), memory.data());
+  std::fill(memory_d.begin(), memory_d.end(), 0.0);
+  std::fill(memory_a.begin(), memory_a.end(), 0.0);
+  BarrierState x = block.map(memory.data());
+  BarrierState d = block.map(memory_d.data());
+  BarrierState affine = block.map(memory_a.data());
+  // start() is for psi = 0; with slacks that fit these potentials nothing is left to repair.
+  x.v += beta;
+  for (std::size_t y = 0; y < b.size(); ++y) {
+    x.s[y] += beta - (problem.b[y] * range - beta * x.q[y]);
+  }
+  const auto pairs = static_cast<double>(x.q.size() + x.p.size());
+  double best = std::numeric_limits<double>::infinity();
+  int since_best = 0;
+  for (int iteration = 0; iteration < 100 && since_best < 5; ++iteration) {
+    const double tau = complementarity(x) / pairs;
+    ++since_best;
+    if (tau < best) {  // kept in case that no guess of the played labels and actions is confirmed
+      if (tau < 0.9 * best) since_best = 0;
+      best = tau;
+      const double total = sum(x.q);
+      for (std::size_t y = 0; y < q.size(); ++y) q[y] = x.q[y] / total;
+    }
+    if (tau < 1e-16 * scale) break;
+    if (tau < 1e-4 * scale && polish(problem, x, range, q)) return;
+    for (std::size_t y = 0; y < b.size(); ++y) psi[y] = problem.b[y] * range - beta * x.q[y];
+    block.factor(x, label, beta, factors.data());
+    block.aim(x, {psi.data(), b.size()}, 0, nullptr);
+    block.step(x, {}, affine);
+    // Mehrotra's predictor-corrector: how far the plain Newton step gets decides the centring.
+    const double reach = std::min(1.0, longest_step(x, affine));
+    double after = 0;
+    for (std::size_t y = 0; y < x.q.size(); ++y) {
+      after += (x.q[y] + reach * affine.q[y]) * (x.s[y] + reach * affine.s[y]);
+    }
+    for (std::size_t a = 0; a < x.p.size(); ++a) {
+      after += (x.p[a] + reach * affine.p[a]) * (x.pi[a] + reach * affine.pi[a]);
+    }
+    const double ratio = std::min(1.0, after / pairs / tau);  // above 1: rounding
+    block.aim(x, {psi.data(), b.size()}, tau * ratio * ratio * ratio, &affine);
+    block.step(x, {}, d);
+    advance(x, d, std::min(1.0, 0.995 * longest_step(x, d)));
+  }
+}
+
+}  // namespace covshift

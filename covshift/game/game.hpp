@@ -1,0 +1,98 @@
+// game/: every loss as a zero-sum game between the predictor and an adversary who picks labels.
+// Pure functions of potentials; uses base/ only.
+//
+// The predictor mixes over actions (rows of the cost matrix C) with p, the adversary over labels
+// (columns) with q, and the potentials psi pay the adversary for each label:
+//
+//     V(psi) = min_p max_q  p' (C + 1 psi') q  =  max_q  psi' q + H(q),     H(q) = min_p p' C q
+//
+// (the paper's inner game with C' = C + potentials, section "Classification Losses"; for log loss
+// its Theorem 1). V is convex, V(psi + c 1) = V(psi) + c, and the adversary's q is a subgradient.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace covshift {
+
+/// Costs of actions (rows) against labels (columns), row-major.
+struct CostMatrix {
+  int actions = 0;
+  int labels = 0;
+  std::vector<double> cost;
+
+  [[nodiscard]] double operator()(int action, int label) const {
+    return cost[static_cast<std::size_t>(action) * labels + label];
+  }
+};
+
+class Game {
+ public:
+  virtual ~Game() = default;
+  Game(const Game&) = delete;
+  Game& operator=(const Game&) = delete;
+
+  /// The loss as users write it: "log", "zero-one", "abstain:0.3", ...
+  [[nodiscard]] virtual std::string name() const = 0;
+  /// K, the number of labels, and the number of actions (K, or K + 1 with abstention, or any).
+  [[nodiscard]] int labels() const { return labels_; }
+  [[nodiscard]] int actions() const { return actions_; }
+
+  /// Plays n games at once: potentials psi and adversaries q are n rows of K, values n numbers.
+  /// `label` (one for each row) is the true label; only the hinge looks at it.
+  virtual void play(std::size_t n, const double* psi, const int* label, double* value,
+                    double* q) const = 0;
+
+  /// The predictor's equilibrium distribution over actions for one row of potentials.
+  virtual void predict(std::span<const double> psi, std::span<double> p) const = 0;
+
+  /// H(q), the Bayes risk; for the hinge 1 - q[label].
+  [[nodiscard]] virtual double bayes_risk(std::span<const double> q, int label) const = 0;
+
+  /// The loss of the predictor's distribution when the label turns out to be `label`.
+  [[nodiscard]] virtual double loss(std::span<const double> p, int label) const = 0;
+
+  /// max_q H(q) + b'q - beta/2 ||q||^2, exactly: one example's step of dual coordinate ascent.
+  /// Not for the log loss.
+  virtual void proximal(std::span<const double> b, double beta, int label,
+                        std::span<double> q) const;
+
+  /// The costs as the solvers see them: nothing for log loss. For the hinge the single row
+  /// 1 - e_label depends on the example: see `label_costs`.
+  [[nodiscard]] virtual const CostMatrix* costs() const { return nullptr; }
+  /// True if the one action costs 1 against every label but the true one (the hinge).
+  [[nodiscard]] virtual bool label_costs() const { return false; }
+  /// True if V is smooth (log loss); otherwise it is piecewise linear.
+  [[nodiscard]] virtual bool smooth() const { return false; }
+
+ protected:
+  Game(int labels, int actions) : labels_(labels), actions_(actions) {}
+
+ private:
+  int labels_;
+  int actions_;
+};
+
+/// log loss: V = logsumexp(psi), p = q = softmax(psi).
+std::unique_ptr<Game> log_game(int labels);
+/// zero-one loss: V = max_k (sum of the k largest + k - 1) / k.
+std::unique_ptr<Game> zero_one_game(int labels);
+/// absolute loss |action - label| on ordered classes.
+std::unique_ptr<Game> absolute_game(int labels);
+/// squared loss (action - label)^2 on ordered classes.
+std::unique_ptr<Game> squared_game(int labels);
+/// zero-one loss with one more action, "abstain", that costs `cost` whatever the label.
+std::unique_ptr<Game> abstain_game(int labels, double cost);
+/// Any cost matrix, rows the predictor's actions, columns the labels; solved as a linear program.
+std::unique_ptr<Game> cost_game(CostMatrix costs, std::string name = "cost");
+/// Crammer-Singer hinge loss, the baseline: V = max_k psi_k + [k != label], H(q) = 1 - q[label].
+std::unique_ptr<Game> hinge_game(int labels);
+
+/// The game for a loss as users write it: log, zero-one, absolute, squared, abstain:A, hinge.
+/// A cost matrix comes from the caller: cost_game.
+std::unique_ptr<Game> make_game(const std::string& loss, int labels);
+
+}  // namespace covshift

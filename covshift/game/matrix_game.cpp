@@ -1,0 +1,84 @@
+#include "covshift/game/matrix_game.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "covshift/base/error.hpp"
+#include "covshift/game/barrier.hpp"
+#include "covshift/game/scratch.hpp"
+
+namespace covshift {
+namespace {
+
+const CostMatrix& checked(const CostMatrix& c) {
+  if (c.labels < 2) fail_input("a game needs at least two labels, not {}", c.labels);
+  if (c.actions < 1) {
+    fail_input("a cost matrix needs at least one row (an action of the predictor), not {}",
+               c.actions);
+  }
+  const auto expected = static_cast<std::size_t>(c.actions) * c.labels;
+  if (c.cost.size() != expected) {
+    fail_input("cost matrix: {} rows and {} columns need {} numbers, not {}", c.actions, c.labels,
+               expected, c.cost.size());
+  }
+  for (int a = 0; a < c.actions; ++a) {
+    for (int y = 0; y < c.labels; ++y) {
+      if (!std::isfinite(c(a, y))) {
+        fail_input("cost matrix: row {}, column {} is {}; every cost must be a finite number",
+                   a + 1, y + 1, c(a, y));
+      }
+    }
+  }
+  return c;
+}
+
+}  // namespace
+
+MatrixGame::MatrixGame(CostMatrix costs)
+    : Game(checked(costs).labels, costs.actions), costs_(std::move(costs)) {}
+
+double MatrixGame::bayes_risk(std::span<const double> q, int /*label*/) const {
+  double least = std::numeric_limits<double>::infinity();
+  const double* row = costs_.cost.data();
+  for (int a = 0; a < actions(); ++a, row += labels()) {
+    double risk = 0;
+    for (int y = 0; y < labels(); ++y) risk += row[y] * q[y];
+    least = std::min(least, risk);
+  }
+  return least;
+}
+
+double MatrixGame::loss(std::span<const double> p, int label) const {
+  double total = 0;
+  for (int a = 0; a < actions(); ++a) total += p[a] * costs_(a, label);
+  return total;
+}
+
+void Game::proximal(std::span<const double> b, double beta, int label, std::span<double> q) const {
+  barrier_proximal(*this, b, beta, label, q);
+}
+
+int arg_max(std::span<const double> x) {
+  return static_cast<int>(std::max_element(x.begin(), x.end()) - x.begin());
+}
+
+void project_to_simplex(std::span<double> x) {
+  // Duchi et al. 2008: the threshold tau is the mean excess over 1 of the largest entries.
+  Scratch<double> sorted(x.size());
+  std::copy(x.begin(), x.end(), sorted.begin());
+  std::sort(sorted.begin(), sorted.end(), std::greater<>());
+  // All relative to the top: digits lost to a large common offset would be missing from the sum.
+  const double top = sorted[0];
+  double sum = 0;
+  double tau = -1;
+  for (std::size_t k = 1; k < x.size(); ++k) {
+    if (sorted[k] - top <= tau) break;
+    sum += sorted[k] - top;
+    tau = (sum - 1) / static_cast<double>(k + 1);
+  }
+  for (double& v : x) v = std::max(0.0, (v - top) - tau);
+}
+
+}  // namespace covshift

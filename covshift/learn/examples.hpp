@@ -1,0 +1,100 @@
+// The examples of a problem as the solvers see them, and the passes over them.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "covshift/learn/problem.hpp"
+
+namespace covshift {
+
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// What one pass adds up.
+struct PassTotals {
+  double loss = 0;   ///< sum_i c_i [V(psi_i) - psi_i[y_i]]
+  double slack = 0;  ///< sum_i c_i [V(psi_i) - psi_i'q_i - H(q_i)] >= 0; 0 for the best answer q
+};
+
+/// Examples with their numbers out of log space, in a form that cannot overflow: with r_i the
+/// largest scale of example i, zhat_i its features under the scales relative to r_i (at most 1),
+///     psi_i = r_i zhat_i T,       c_i = w_i/m the weight of V,       a_i = c_i r_i.
+/// a_i is formed as exp(log w + log r) and r_i kept within e^+-230, beyond which V(r x)/r no longer
+/// changes. Examples with a_i = 0 are left out.
+class Examples {
+ public:
+  Examples(const Problem& problem, int threads, const Reducer* reducer);
+
+  [[nodiscard]] const Game& game() const { return *problem_.game; }
+  [[nodiscard]] double lambda() const { return problem_.lambda; }
+  [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] std::size_t size() const { return label_.size(); }
+  [[nodiscard]] int dims() const { return static_cast<int>(cols_) + (problem_.bias ? 1 : 0); }
+  [[nodiscard]] int labels() const { return labels_; }
+  [[nodiscard]] std::span<const int> label() const { return label_; }
+  [[nodiscard]] std::span<const double> c() const { return c_; }
+  [[nodiscard]] std::span<const double> a() const { return a_; }
+  [[nodiscard]] std::span<const double> r() const { return r_; }
+  [[nodiscard]] const Reducer& reducer() const { return *reducer_; }
+
+  /// One fused pass at weights T (dims x K). A = sum_i a_i zhat_i (e_y - q_i)' for the adversary's
+  /// best answers q_i, or for the given ones. Potentials and answers are kept where asked for
+  /// (size x K), potentials relative to the true label's.
+  PassTotals pass(const RowMatrix& t, RowMatrix& a, const double* q_given = nullptr,
+                  double* psi_out = nullptr, double* q_out = nullptr) const;
+  /// psi = r zhat T for all examples, size x K.
+  void potentials(const RowMatrix& t, double* psi) const;
+  /// sum_i zhat_i rows_i', dims x K, for rows size x K.
+  void collect(const double* rows, RowMatrix& out) const;
+  /// Sum over examples of omega_i zhat_i zhat_i' (lower triangle), for `count` columns of omega
+  /// (size x count) at once: out[j] is dims x dims.
+  void grams(const double* omega, int count, std::vector<Eigen::MatrixXd>& out) const;
+  /// ||zhat_i||^2
+  [[nodiscard]] double norm2(std::size_t i) const;
+
+  /// One example alone, for coordinate methods: psi = r zhat T, and T += zhat delta'.
+  void potential(std::size_t i, const RowMatrix& t, double* psi) const;
+  void add(std::size_t i, const double* delta, RowMatrix& t) const;
+
+  /// Runs body(first, last, lane) over the lanes: fixed ranges of examples, whatever the threads.
+  void each_lane(const std::function<void(std::size_t, std::size_t, std::size_t)>& body) const;
+  [[nodiscard]] std::size_t lanes() const { return lanes_; }
+
+ private:
+  /// f(column, value) for every entry of zhat_i, the bias last.
+  template <typename F>
+  void each_entry(std::size_t i, F&& f) const;
+  /// Rows first .. first+n-1 of zhat without the bias: the caller's memory where that serves,
+  /// otherwise filled into `buffer`.
+  const double* dense_rows(std::size_t first, std::size_t n, std::vector<double>& buffer,
+                           std::size_t& stride) const;
+  void times(std::size_t first, std::size_t n, const RowMatrix& t, double* psi,
+             std::vector<double>& buffer) const;
+  void times_transposed(std::size_t first, std::size_t n, const double* rows, RowMatrix& out,
+                        std::vector<double>& buffer) const;
+  [[nodiscard]] double bias_of(std::size_t i) const {
+    return rho_.empty() ? 1.0 : rho_[i * problem_.scales + problem_.scale_of_bias];
+  }
+  [[nodiscard]] const double* rho_of(std::size_t i) const {
+    return rho_.empty() ? nullptr : rho_.data() + i * problem_.scales;
+  }
+  void sum_lanes(std::vector<RowMatrix>& partial, RowMatrix& out) const;
+
+  Problem problem_;
+  int threads_;
+  const Reducer* reducer_;
+  std::size_t cols_;
+  int labels_;
+  std::size_t lanes_ = 1;
+  bool all_rows_ = true;          // no row left out
+  std::vector<std::size_t> row_;  // where example i stands in the caller's matrix
+  std::vector<int> label_;
+  std::vector<double> c_, a_, r_;
+  std::vector<double> rho_;  // size x scales, relative to r; empty: a single scale
+};
+
+}  // namespace covshift

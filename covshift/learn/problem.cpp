@@ -1,0 +1,106 @@
+#include "covshift/learn/problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "covshift/base/error.hpp"
+
+namespace covshift {
+namespace {
+
+template <typename T>
+void check_finite(const DenseRows<T>& x, std::size_t rows, std::size_t cols) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    const T* row = x.data + i * x.stride;
+    // Non-finite numbers survive multiplication by 0: one sum tells for the whole row.
+    T probe = 0;
+    for (std::size_t j = 0; j < cols; ++j) probe += row[j] * T{0};
+    if (probe == T{0}) continue;
+    for (std::size_t j = 0; j < cols; ++j) {
+      if (!std::isfinite(row[j])) {
+        fail_input("feature {} of example {} is {}; remove or impute such rows", j + 1, i + 1,
+                   row[j]);
+      }
+    }
+  }
+}
+
+template <typename T>
+void check_finite(const SparseRows<T>& x, std::size_t rows, std::size_t cols) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::int64_t e = x.offsets[i]; e < x.offsets[i + 1]; ++e) {
+      if (x.columns[e] < 0 || static_cast<std::size_t>(x.columns[e]) >= cols) {
+        fail_input("example {} has an entry in column {}, but there are {} columns", i + 1,
+                   x.columns[e] + 1, cols);
+      }
+      if (!std::isfinite(x.values[e])) {
+        fail_input("feature {} of example {} is {}; remove or impute such rows", x.columns[e] + 1,
+                   i + 1, x.values[e]);
+      }
+    }
+  }
+}
+
+void check_length(const char* what, std::size_t length, std::size_t expected) {
+  if (length != 0 && length != expected) {
+    fail_input("{}: {} numbers for {} examples", what, length, expected);
+  }
+}
+
+}  // namespace
+
+void check(const Problem& p) {
+  const std::size_t m = p.features.rows;
+  if (p.game == nullptr) fail_input("a problem needs a game (a loss)");
+  const int k = p.game->labels();
+  if (m == 0) fail_input("there are no examples to learn from");
+  if (p.features.cols == 0 && !p.bias)
+    fail_input("there are no features and no bias: nothing to learn");
+  if (!(p.lambda > 0) || !std::isfinite(p.lambda)) {
+    fail_input("lambda must be a positive number, not {}", p.lambda);
+  }
+  if (p.labels.size() != m) fail_input("{} labels for {} examples", p.labels.size(), m);
+  for (std::size_t i = 0; i < m; ++i) {
+    if (p.labels[i] < 0 || p.labels[i] >= k) {
+      fail_input("label {} of example {} is not in 0..{}", p.labels[i], i + 1, k - 1);
+    }
+  }
+  check_length("sample weights", p.sample_weight.size(), m);
+  check_length("log weights", p.log_weight.size(), m);
+  bool any = p.sample_weight.empty();
+  for (std::size_t i = 0; i < p.sample_weight.size(); ++i) {
+    const double w = p.sample_weight[i];
+    if (!(w >= 0) || !std::isfinite(w)) {
+      fail_input("the weight of example {} is {}; weights are finite and not negative", i + 1, w);
+    }
+    any = any || w > 0;
+  }
+  if (!any) fail_input("no example has a positive weight");
+  for (std::size_t i = 0; i < p.log_weight.size(); ++i) {
+    if (!std::isfinite(p.log_weight[i])) {
+      fail_input("the log weight of example {} is {}; it must be finite", i + 1, p.log_weight[i]);
+    }
+  }
+  if (p.scales < 1) fail_input("a problem has at least one scale, not {}", p.scales);
+  if (!p.log_scale.empty() && p.log_scale.size() != m * p.scales) {
+    fail_input("log scales: {} numbers for {} examples of {} scales", p.log_scale.size(), m,
+               p.scales);
+  }
+  for (std::size_t j = 0; j < p.log_scale.size(); ++j) {
+    if (!std::isfinite(p.log_scale[j])) {
+      fail_input("log scale {} of example {} is {}; it must be finite", j % p.scales + 1,
+                 j / p.scales + 1, p.log_scale[j]);
+    }
+  }
+  if (!p.scale_of_column.empty() && p.scale_of_column.size() != p.features.cols) {
+    fail_input("{} columns, but the scales of {}", p.features.cols, p.scale_of_column.size());
+  }
+  const auto known = [&](int scale) { return scale >= 0 && scale < p.scales; };
+  if (!std::all_of(p.scale_of_column.begin(), p.scale_of_column.end(), known) ||
+      !known(p.scale_of_bias)) {
+    fail_input("a column or the bias names a scale outside 0..{}", p.scales - 1);
+  }
+  std::visit([&](const auto& x) { check_finite(x, m, p.features.cols); }, p.features.storage);
+}
+
+}  // namespace covshift

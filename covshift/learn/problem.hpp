@@ -1,0 +1,49 @@
+// learn/: the training problem, its solvers, the duality gap. Uses game/, base/ and
+// data/matrix.hpp.
+//
+//     min over T   1/m sum_i  w_i [ V(psi_i) - psi_i[y_i] ]  +  lambda ||T||^2            (F)
+//     psi_i[y]  =  sum over columns j of   r_v(j)(x_i) T[j,y] phi_j(x_i)
+//
+// This is the paper's Lagrangian (its eq. for the general game in terms of multipliers) with the
+// expectation over the target written as a weighted one over the training sample. Its dual, for
+// adversaries q_i and A(q) = 1/m sum_i w_i z_i (e_y_i - q_i)', z_i the scaled features, is
+//
+//     max over q   1/m sum_i w_i H(q_i)  -  ||A(q)||^2 / (4 lambda)                      (D)
+//
+// and F(T) - D(q) >= 0 for any T and q: the certificate.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "covshift/base/reduce.hpp"
+#include "covshift/data/matrix.hpp"
+#include "covshift/game/game.hpp"
+
+namespace covshift {
+
+/// Everything a solver needs; all of it the caller's memory.
+struct Problem {
+  const Game* game = nullptr;   ///< the loss; K = game->labels()
+  MatrixView features;          ///< phi(x_i), without the constant of the bias
+  std::span<const int> labels;  ///< y_i in 0 .. K-1
+  double lambda = 0;
+  bool bias = true;  ///< an ordinary constant feature 1, regularised like the rest
+
+  /// How often each example counts (empty: once). m is their sum, so that a weight of 2 equals the
+  /// row twice and a weight of 0 its absence.
+  std::span<const double> sample_weight;
+  /// log w_i = log P_test(x_i)/P_train(x_i) (empty: 0). Not part of m.
+  std::span<const double> log_weight;
+  /// log r for each example and scale, row-major, `scales` to a row (empty: 0), and which scale
+  /// each column (empty: 0 for all) and the bias take.
+  std::span<const double> log_scale;
+  int scales = 1;
+  std::span<const int> scale_of_column;
+  int scale_of_bias = 0;
+};
+
+/// Throws Error (input) that names the offending value and its place.
+void check(const Problem& problem);
+
+}  // namespace covshift

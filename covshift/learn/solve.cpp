@@ -1,0 +1,89 @@
+#include "covshift/learn/solve.hpp"
+
+#include "covshift/base/error.hpp"
+#include "covshift/learn/solvers.hpp"
+
+namespace covshift {
+namespace {
+
+/// The interior point method factors a system of the parameters' size: cheap up to a point.
+bool few_parameters(const Examples& examples) {
+  const auto parameters = static_cast<double>(NewtonSystem::size(examples));
+  if (parameters > 2000) return false;
+  // Games have no better solver to fall back to; log loss has, where there are many examples.
+  const double work = static_cast<double>(examples.size()) * parameters * parameters;
+  return !examples.game().smooth() || work < 2e9;
+}
+
+Solver choose(const Examples& examples, Solver asked) {
+  const bool smooth = examples.game().smooth();
+  if (asked == Solver::automatic) {
+    if (few_parameters(examples)) return Solver::interior;
+    return smooth ? Solver::newton : Solver::dual_ascent;
+  }
+  if ((smooth && asked == Solver::dual_ascent) || (!smooth && asked == Solver::newton)) {
+    fail_input(
+        "this solver does not fit the {} loss: newton is for the log loss, dual ascent for the "
+        "others",
+        examples.game().name());
+  }
+  return asked;
+}
+
+RowMatrix as_matrix(std::span<const double> weights, const Examples& examples) {
+  const auto expected = static_cast<std::size_t>(examples.dims()) * examples.labels();
+  if (weights.size() != expected) {
+    fail_input("{} weights, but the problem has {} ({} features with the bias, {} classes)",
+               weights.size(), expected, examples.dims(), examples.labels());
+  }
+  return Eigen::Map<const RowMatrix>(weights.data(), examples.dims(), examples.labels());
+}
+
+}  // namespace
+
+std::string_view to_string(Status status) {
+  switch (status) {
+    case Status::converged:
+      return "converged";
+    case Status::iteration_limit:
+      return "iteration_limit";
+    case Status::time_limit:
+      return "time_limit";
+    case Status::stopped:
+      return "stopped";
+    case Status::non_finite:
+      return "non_finite";
+  }
+  return "unknown";
+}
+
+Solution solve(const Problem& problem, const SolveOptions& options) {
+  check(problem);
+  if (!(options.tolerance > 0)) {
+    fail_input("the tolerance must be a positive number, not {}", options.tolerance);
+  }
+  const Examples examples(problem, options.threads, options.reducer);
+  if (!options.start.empty()) as_matrix(options.start, examples);
+  switch (choose(examples, options.solver)) {
+    case Solver::interior:
+      return solve_interior(examples, options);
+    case Solver::dual_ascent:
+      return solve_dual_ascent(examples, options);
+    default:
+      return solve_newton(examples, options);
+  }
+}
+
+Evaluation evaluate(const Problem& problem, std::span<const double> weights, int threads) {
+  check(problem);
+  const Examples examples(problem, threads, nullptr);
+  const RowMatrix t = as_matrix(weights, examples);
+  RowMatrix a;
+  const PassTotals totals = examples.pass(t, a);
+  const Certificate certificate = certify(totals, t, a, problem.lambda);
+  const RowMatrix gradient = 2 * problem.lambda * t - a;
+  return {certificate.objective, certificate.objective - certificate.gap, certificate.gap,
+          std::vector<double>(gradient.data(), gradient.data() + gradient.size())};
+}
+
+}  // namespace covshift

@@ -1,0 +1,73 @@
+// The door to learn/: a problem in, weights with a certificate out.
+#pragma once
+
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "covshift/learn/problem.hpp"
+
+namespace covshift {
+
+enum class Status {
+  converged,        ///< gap <= tolerance * max(1, |objective|)
+  iteration_limit,  ///< out of iterations; the gap says how far it got
+  time_limit,
+  stopped,     ///< the observer said so
+  non_finite,  ///< the numbers overflowed; the last finite weights are returned
+};
+std::string_view to_string(Status status);
+
+enum class Solver {
+  automatic,
+  interior,     ///< few parameters, any loss: interior point
+  newton,       ///< many parameters, log loss: Newton's method with conjugate gradients
+  dual_ascent,  ///< many parameters, piecewise linear losses: dual coordinate ascent
+};
+
+struct Progress {
+  int iteration = 0;
+  double objective = 0;  ///< F at the weights
+  double gap = 0;        ///< F - D, never negative
+  double seconds = 0;
+};
+/// Called after every iteration; false stops the solver (Status::stopped).
+using Observer = std::function<bool(const Progress&)>;
+
+struct SolveOptions {
+  Solver solver = Solver::automatic;
+  double tolerance = 1e-6;  ///< of the gap, relative to max(1, |objective|)
+  int max_iterations = 0;   ///< 0: the solver's own limit
+  double time_limit = 0;    ///< seconds; 0: none
+  int threads = 0;          ///< 0: all cores
+  unsigned long long seed = 0;
+  std::span<const double> start;  ///< weights to start from (empty: 0), where the solver can use it
+  Observer observer;
+  const Reducer* reducer = nullptr;  ///< for examples in several places
+};
+
+struct Solution {
+  std::vector<double> weights;  ///< T, (columns + bias) x K row-major, the bias last
+  double objective = 0;
+  double dual = 0;
+  double gap = 0;
+  Status status = Status::iteration_limit;
+  Solver solver = Solver::automatic;
+  int iterations = 0;
+  double seconds = 0;
+};
+
+/// Checks the problem (throws Error) and solves it. The same answer, bit for bit, for any number
+/// of threads.
+Solution solve(const Problem& problem, const SolveOptions& options = {});
+
+/// F, its gradient, D at the adversary's answer and their gap at given weights, by one pass.
+struct Evaluation {
+  double objective = 0;
+  double dual = 0;
+  double gap = 0;
+  std::vector<double> gradient;
+};
+Evaluation evaluate(const Problem& problem, std::span<const double> weights, int threads = 0);
+
+}  // namespace covshift

@@ -1,0 +1,138 @@
+#include "covshift/learn/solvers.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace covshift {
+
+Certificate certify(const PassTotals& totals, const RowMatrix& t, const RowMatrix& a,
+                    double lambda) {
+  return {totals.loss + lambda * t.squaredNorm(),
+          totals.slack + (2 * lambda * t - a).squaredNorm() / (4 * lambda)};
+}
+
+Monitor::Monitor(const Examples& examples, const SolveOptions& options, Solver solver,
+                 int max_iterations)
+    : options_(options),
+      max_iterations_(options.max_iterations > 0 ? options.max_iterations : max_iterations),
+      begin_(std::chrono::steady_clock::now()) {
+  solution_.solver = solver;
+  solution_.weights.assign(static_cast<std::size_t>(examples.dims()) * examples.labels(), 0.0);
+}
+
+double Monitor::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+double Monitor::target(double objective) const {
+  return options_.tolerance * std::max(1.0, std::abs(objective));
+}
+
+bool Monitor::out_of_time() const {
+  return options_.time_limit > 0 && seconds() >= options_.time_limit;
+}
+
+bool Monitor::stop(const RowMatrix& t, const Certificate& certificate, int iteration) {
+  Solution& s = solution_;
+  if (!std::isfinite(certificate.objective) || !std::isfinite(certificate.gap)) {
+    s.status = Status::non_finite;
+    return true;
+  }
+  // The best weights and the best dual value may come from different iterations.
+  const double dual = certificate.objective - certificate.gap;
+  if (!any_ || certificate.objective < s.objective) {
+    s.objective = certificate.objective;
+    std::copy_n(t.data(), t.size(), s.weights.begin());
+  }
+  best_dual_ = any_ ? std::max(best_dual_, dual) : dual;
+  any_ = true;
+  s.gap = std::max(0.0, s.objective - best_dual_);
+  // Where both are of this iteration the certificate knows the gap to more digits.
+  if (s.objective == certificate.objective && best_dual_ == dual) s.gap = certificate.gap;
+  s.dual = s.objective - s.gap;
+  if (s.gap <= target(s.objective)) {
+    s.status = Status::converged;
+    return true;
+  }
+  if (options_.observer && !options_.observer({iteration, s.objective, s.gap, seconds()})) {
+    s.status = Status::stopped;
+    return true;
+  }
+  if (out_of_time()) {
+    s.status = Status::time_limit;
+    return true;
+  }
+  if (iteration >= max_iterations_) {
+    s.status = Status::iteration_limit;
+    return true;
+  }
+  return false;
+}
+
+Solution Monitor::finish(int iterations) {
+  solution_.iterations = iterations;
+  solution_.seconds = seconds();
+  return std::move(solution_);
+}
+
+NewtonSystem::NewtonSystem(const Examples& examples) : examples_(examples) {
+  // Helmert's contrasts: column j compares class j + 1 with the mean of those before it.
+  const int k = examples.labels();
+  contrast_ = Eigen::MatrixXd::Zero(k, k - 1);
+  for (int j = 0; j < k - 1; ++j) {
+    const double norm = std::sqrt((j + 1.0) * (j + 2.0));
+    contrast_.col(j).head(j + 1).setConstant(1 / norm);
+    contrast_(j + 1, j) = -(j + 1) / norm;
+  }
+}
+
+void NewtonSystem::factor(const std::function<void(std::size_t, std::size_t, double*)>& fill) {
+  const Examples& e = examples_;
+  const Eigen::Index k = e.labels();
+  const Eigen::Index n = k - 1;
+  const Eigen::Index d = e.dims();
+  const Eigen::Index pairs = n * (n + 1) / 2;
+  std::vector<double> omega(e.size() * static_cast<std::size_t>(pairs));
+  e.each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
+    RowMatrix b(k, k);
+    Eigen::MatrixXd reduced(n, n);
+    for (std::size_t i = begin; i < end; ++i) {
+      fill(i, lane, b.data());
+      reduced.noalias() = contrast_.transpose() * b * contrast_;
+      const double weight = e.a()[i] * e.r()[i];
+      double* out = omega.data() + i * static_cast<std::size_t>(pairs);
+      for (Eigen::Index x = 0; x < n; ++x) {
+        for (Eigen::Index y = 0; y <= x; ++y) *out++ = weight * reduced(x, y);
+      }
+    }
+  });
+  std::vector<Eigen::MatrixXd> grams;
+  e.grams(omega.data(), static_cast<int>(pairs), grams);
+  Eigen::MatrixXd h(n * d, n * d);
+  std::size_t pair = 0;
+  for (Eigen::Index x = 0; x < n; ++x) {
+    for (Eigen::Index y = 0; y <= x; ++y) {
+      h.block(x * d, y * d, d, d) = grams[pair++].selfadjointView<Eigen::Lower>();
+    }
+  }
+  double diagonal = 2 * e.lambda();
+  h.diagonal().array() += diagonal;
+  llt_.compute(h);
+  while (llt_.info() != Eigen::Success && diagonal < 1e300) {
+    const double more = std::max(diagonal, 1e-14 * h.diagonal().maxCoeff());
+    h.diagonal().array() += 10 * more;
+    diagonal = 10 * more;
+    llt_.compute(h);
+  }
+}
+
+void NewtonSystem::solve(const RowMatrix& right, RowMatrix& t) const {
+  const Eigen::Index n = contrast_.cols();
+  const Eigen::Index d = right.rows();
+  Eigen::MatrixXd x = right * contrast_;  // column-major: contrast after contrast, as in factor()
+  Eigen::Map<Eigen::VectorXd> flat(x.data(), n * d);
+  llt_.solveInPlace(flat);
+  t.noalias() = x * contrast_.transpose();
+}
+
+}  // namespace covshift

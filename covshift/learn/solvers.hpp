@@ -1,0 +1,69 @@
+// What the solvers share; not for users of the library (see solve.hpp).
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <chrono>
+
+#include "covshift/learn/examples.hpp"
+#include "covshift/learn/solve.hpp"
+
+namespace covshift {
+
+/// F, D and their gap at weights T and adversaries q, from one pass' totals: with A = A(q),
+///     F - D = slack + ||2 lambda T - A||^2 / (4 lambda),
+/// a sum of squares and of Fenchel-Young slacks: exact where F - D itself would cancel.
+struct Certificate {
+  double objective = 0;
+  double gap = 0;
+};
+Certificate certify(const PassTotals& totals, const RowMatrix& t, const RowMatrix& a,
+                    double lambda);
+
+/// Keeps the best certified weights, watches limits and calls the observer.
+class Monitor {
+ public:
+  Monitor(const Examples& examples, const SolveOptions& options, Solver solver, int max_iterations);
+
+  /// Takes note of weights with their certificate; true if the solver is to stop.
+  bool stop(const RowMatrix& t, const Certificate& certificate, int iteration);
+  [[nodiscard]] double target(double objective) const;
+  /// True if time is up or the iterations are, for solvers that certify only now and then.
+  [[nodiscard]] bool out_of_time() const;
+  Solution finish(int iterations);
+  [[nodiscard]] const SolveOptions& options() const { return options_; }
+
+ private:
+  [[nodiscard]] double seconds() const;
+
+  const SolveOptions& options_;
+  int max_iterations_;
+  std::chrono::steady_clock::time_point begin_;
+  bool any_ = false;
+  double best_dual_ = 0;
+  Solution solution_;
+};
+
+/// The Newton system of the weights, (2 lambda I + sum_i a_i r_i zhat_i zhat_i' (x) B_i) dT = -G,
+/// for curvatures B_i (K x K) with B_i 1 = 0, as every game's are: V(psi + c 1) = V(psi) + c. All
+/// gradients then have rows that sum to 0, and so have the weights: K - 1 contrasts suffice.
+class NewtonSystem {
+ public:
+  explicit NewtonSystem(const Examples& examples);
+  [[nodiscard]] static std::size_t size(const Examples& examples) {
+    return static_cast<std::size_t>(examples.dims()) * (examples.labels() - 1);
+  }
+  /// fill(i, lane, B) writes B_i. A system lost to rounding gets a larger diagonal.
+  void factor(const std::function<void(std::size_t, std::size_t, double*)>& fill);
+  void solve(const RowMatrix& right, RowMatrix& t) const;
+
+ private:
+  const Examples& examples_;
+  Eigen::MatrixXd contrast_;  // K x (K-1), orthonormal, columns sum to 0
+  Eigen::LLT<Eigen::MatrixXd> llt_;
+};
+
+Solution solve_newton(const Examples& examples, const SolveOptions& options);
+Solution solve_interior(const Examples& examples, const SolveOptions& options);
+Solution solve_dual_ascent(const Examples& examples, const SolveOptions& options);
+
+}  // namespace covshift
