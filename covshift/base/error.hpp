@@ -17,6 +17,7 @@ class Error : public std::runtime_error {
     input,    ///< the caller's data or options are unusable
     file,     ///< a file cannot be read or written
     numeric,  ///< the numbers left the range in which an answer exists
+    stopped,  ///< the caller asked to stop
   };
 
   Error(Kind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}

@@ -39,6 +39,22 @@ struct MatrixView {
   }
 };
 
+/// Rows first .. first+n-1 of a matrix, in the same memory.
+inline MatrixView slice(const MatrixView& x, std::size_t first, std::size_t n) {
+  MatrixView part = x;
+  part.rows = n;
+  std::visit(
+      [&](auto& rows) {
+        if constexpr (requires { rows.offsets; }) {
+          rows.offsets += first;
+        } else {
+          rows.data += first * rows.stride;
+        }
+      },
+      part.storage);
+  return part;
+}
+
 /// A matrix of features that owns its memory: dense row-major, or compressed sparse rows.
 struct Matrix {
   std::size_t rows = 0;

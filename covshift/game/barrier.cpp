@@ -340,6 +340,14 @@ bool polish(const Scaled& problem, const BarrierState& x, double range, std::spa
   return false;
 }
 
+/// The smallest of the products whose mean is tau: far below it, the next step will be short.
+double least_product(const BarrierState& x) {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t y = 0; y < x.q.size(); ++y) least = std::min(least, x.q[y] * x.s[y]);
+  for (std::size_t a = 0; a < x.p.size(); ++a) least = std::min(least, x.p[a] * x.pi[a]);
+  return least;
+}
+
 }  // namespace
 
 void barrier_proximal(const Game& game, std::span<const double> b, double beta, int label,
@@ -386,7 +394,8 @@ void barrier_proximal(const Game& game, std::span<const double> b, double beta, 
   const auto pairs = static_cast<double>(x.q.size() + x.p.size());
   double best = std::numeric_limits<double>::infinity();
   int since_best = 0;
-  for (int iteration = 0; iteration < 100 && since_best < 5; ++iteration) {
+  bool cautious = false;
+  for (int iteration = 0; iteration < 100 && since_best < 10; ++iteration) {
     const double tau = complementarity(x) / pairs;
     ++since_best;
     if (tau < best) {  // kept in case that no guess of the played labels and actions is confirmed
@@ -411,9 +420,15 @@ void barrier_proximal(const Game& game, std::span<const double> b, double beta, 
       after += (x.p[a] + reach * affine.p[a]) * (x.pi[a] + reach * affine.pi[a]);
     }
     const double ratio = std::min(1.0, after / pairs / tau);  // above 1: rounding
-    block.aim(x, {psi.data(), b.size()}, tau * ratio * ratio * ratio, &affine);
+    cautious = cautious || since_best > 0;
+    if (cautious) {  // the second-order term can lead in circles; plain centring does not
+      const double centring = least_product(x) < 0.01 * tau ? 0.9 : 0.1;
+      block.aim(x, {psi.data(), b.size()}, tau * centring, nullptr);
+    } else {
+      block.aim(x, {psi.data(), b.size()}, tau * ratio * ratio * ratio, &affine);
+    }
     block.step(x, {}, d);
-    advance(x, d, std::min(1.0, 0.995 * longest_step(x, d)));
+    advance(x, d, std::min(1.0, (cautious ? 0.9 : 0.995) * longest_step(x, d)));
   }
 }
 

@@ -46,6 +46,7 @@ class CostGame final : public MatrixGame {
         game_.idle_.pop_back();
       }
       if (!program_) program_ = std::make_unique<GameProgram>(*game_.costs());
+      program_->restart();  // which of several equilibria is found must not depend on the last loan
     }
     ~Loan() {
       const std::lock_guard lock(game_.mutex_);

@@ -73,6 +73,8 @@ GameProgram::GameProgram(const CostMatrix& costs)
 
 GameProgram::~GameProgram() = default;
 
+void GameProgram::restart() { model_->clp.allSlackBasis(true); }
+
 double GameProgram::solve(std::span<const double> psi, std::span<double> p, std::span<double> q) {
   ClpSimplex& clp = model_->clp;
   const int k = costs_.labels;

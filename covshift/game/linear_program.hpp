@@ -20,6 +20,8 @@ class GameProgram {
   /// Fills both players' distributions and returns the value, from above: the predictor's p
   /// guarantees it. Throws Error (numeric) if no equilibrium is found to 1e-9 of the scale.
   double solve(std::span<const double> psi, std::span<double> p, std::span<double> q);
+  /// Forgets the basis.
+  void restart();
 
  private:
   struct Model;

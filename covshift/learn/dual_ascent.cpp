@@ -13,6 +13,8 @@ namespace {
 ///     max_q  H(q) + psi_i'q - beta_i/2 ||q - q_i||^2,     beta_i = a_i r_i ||zhat_i||^2 / (2
 ///     lambda).
 /// Examples whose answer has settled are visited less often. One thread: every step needs the last.
+/// Several holders of examples sweep at the same time, each as if its steps weighed as much more as
+/// there are holders, which keeps their sum an ascent (CoCoA+, Ma et al. 2015).
 class DualAscent {
  public:
   DualAscent(const Examples& examples, const SolveOptions& options)
@@ -27,9 +29,10 @@ class DualAscent {
         b_(k_),
         answer_(k_),
         delta_(k_) {
+    e_.reducer().sum({&holders_, 1});
     for (std::size_t i = 0; i < e_.size(); ++i) {
       q_[i * k_ + e_.label()[i]] = 1;  // A = 0, T = 0
-      beta_[i] = e_.a()[i] * e_.r()[i] * e_.norm2(i) / (2 * e_.lambda());
+      beta_[i] = holders_ * e_.a()[i] * e_.r()[i] * e_.norm2(i) / (2 * e_.lambda());
     }
     std::iota(order_.begin(), order_.end(), 0);
   }
@@ -50,11 +53,23 @@ class DualAscent {
         std::iota(order_.begin(), order_.end(), 0);
       }
       sweep();
+      if (holders_ > 1) gather();
     }
     return monitor_.finish(epoch);
   }
 
  private:
+  /// T = A(q) / (2 lambda) for the answers of all holders.
+  void gather() {
+    rows_.resize(q_.size());
+    for (std::size_t i = 0; i < e_.size(); ++i) {
+      const double scale = e_.a()[i] / (2 * e_.lambda());
+      for (std::size_t y = 0; y < k_; ++y) rows_[i * k_ + y] = -scale * q_[i * k_ + y];
+      rows_[i * k_ + e_.label()[i]] += scale;
+    }
+    e_.collect(rows_.data(), t_);
+  }
+
   void sweep() {
     random_.shuffle(std::span(order_));
     std::size_t kept = 0;
@@ -86,7 +101,7 @@ class DualAscent {
       moved = std::max(moved, std::abs(delta_[y]));
     }
     if (moved < 1e-14) return false;
-    const double scale = e_.a()[i] / (2 * e_.lambda());
+    const double scale = holders_ * e_.a()[i] / (2 * e_.lambda());
     for (std::size_t y = 0; y < k_; ++y) delta_[y] *= scale;
     e_.add(i, delta_.data(), t_);
     std::copy(answer_.begin(), answer_.end(), q);
@@ -97,8 +112,9 @@ class DualAscent {
   std::size_t k_;
   Monitor monitor_;
   Random random_;
+  double holders_ = 1;
   RowMatrix t_;
-  std::vector<double> q_, beta_;
+  std::vector<double> q_, beta_, rows_;
   std::vector<std::size_t> order_;
   std::vector<double> b_, answer_, delta_;
 };

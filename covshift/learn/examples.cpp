@@ -1,6 +1,7 @@
 #include "covshift/learn/examples.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "covshift/base/error.hpp"
@@ -40,6 +41,9 @@ Examples::Examples(const Problem& problem, int threads, const Reducer* reducer)
   double total = 0;
   for (std::size_t i = 0; i < m; ++i) total += p.sample_weight.empty() ? 1 : p.sample_weight[i];
   reducer_->sum({&total, 1});
+  if (!std::isfinite(total)) {
+    throw Error(Error::Kind::numeric, "the sample weights add up to more than numbers hold");
+  }
   const bool several = p.scales > 1;
   for (std::size_t i = 0; i < m; ++i) {
     const double count = p.sample_weight.empty() ? 1 : p.sample_weight[i];
@@ -47,24 +51,29 @@ Examples::Examples(const Problem& problem, int threads, const Reducer* reducer)
     for (int v = 1; v < p.scales && !p.log_scale.empty(); ++v) {
       log_r = std::max(log_r, p.log_scale[i * p.scales + v]);
     }
-    const double log_a = (p.log_weight.empty() ? 0 : p.log_weight[i]) + log_r;
-    if (log_a > log_weight_limit) {
+    const double log_w = p.log_weight.empty() ? 0 : p.log_weight[i];
+    const double log_a = log_w + log_r;
+    // Below the limit of scales the example adds w V(0), whatever the weights, but add it does.
+    const bool constant = log_r < -log_scale_limit;
+    if (log_a > log_weight_limit || (constant && log_w > log_weight_limit)) {
       throw Error(Error::Kind::numeric,
-                  fmt::format("example {}: log weight + log scale = {} is beyond what numbers hold "
-                              "({}); regularise the density ratio more",
-                              i + 1, log_a, log_weight_limit));
+                  fmt::format("example {}: log weight{} = {} is beyond what numbers hold ({}); "
+                              "regularise the density ratio more",
+                              i + 1, log_a > log_weight_limit ? " + log scale" : "",
+                              log_a > log_weight_limit ? log_a : log_w, log_weight_limit));
     }
+    const double r = std::exp(std::clamp(log_r, -log_scale_limit, log_scale_limit));
     const double a = count / total * std::exp(log_a);
-    if (a == 0) {
+    const double c = constant ? count / total * std::exp(log_w) : a / r;
+    if (a == 0 && c == 0) {
       all_rows_ = false;
       continue;
     }
-    const double r = std::exp(std::clamp(log_r, -log_scale_limit, log_scale_limit));
     row_.push_back(i);
     label_.push_back(p.labels[i]);
     a_.push_back(a);
     r_.push_back(r);
-    c_.push_back(a / r);
+    c_.push_back(c);
     for (int v = 0; several && v < p.scales; ++v) {
       rho_.push_back(p.log_scale.empty() ? 1.0 : std::exp(p.log_scale[i * p.scales + v] - log_r));
     }
@@ -228,9 +237,15 @@ PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_give
         totals[lane].loss += c_[i] * value[b];
         if (q_given != nullptr) {
           std::copy_n(q_given + i * k, k, answer);
-          double slack = value[b] - game().bayes_risk({answer, k}, label_[i]);
+          const double risk = game().bayes_risk({answer, k}, label_[i]);
+          double slack = value[b] - risk;
           for (std::size_t y = 0; y < k; ++y) slack -= psi[b * k + y] * answer[y];
           totals[lane].slack += c_[i] * std::max(0.0, slack);
+          totals[lane].risk += c_[i] * risk;
+        } else {
+          double risk = value[b];
+          for (std::size_t y = 0; y < k; ++y) risk -= psi[b * k + y] * answer[y];
+          totals[lane].risk += c_[i] * risk;
         }
         if (q_out != nullptr) std::copy_n(answer, k, q_out + i * k);
         // From here on the row of a_i (e_y - q).
@@ -245,10 +260,11 @@ PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_give
   for (const PassTotals& lane : totals) {
     all.loss += lane.loss;
     all.slack += lane.slack;
+    all.risk += lane.risk;
   }
-  reducer_->sum({&all.loss, 1});
-  reducer_->sum({&all.slack, 1});
-  return all;
+  std::array<double, 3> sums = {all.loss, all.slack, all.risk};
+  reducer_->sum(sums);
+  return {sums[0], sums[1], sums[2]};
 }
 
 void Examples::potentials(const RowMatrix& t, double* psi) const {
@@ -275,8 +291,13 @@ void Examples::collect(const double* rows, RowMatrix& out) const {
 
 void Examples::grams(const double* omega, int count, std::vector<Eigen::MatrixXd>& out) const {
   const Eigen::Index d = dims();
-  std::vector<std::vector<Eigen::MatrixXd>> partial(lanes_);
-  each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
+  // Partial sums are large here: fewer lanes where they would outgrow 256 MB.
+  const auto room = (std::size_t{1} << 25U) / (static_cast<std::size_t>(d * d) * count) + 1;
+  const std::size_t lanes = std::min(lanes_, room);
+  std::vector<std::vector<Eigen::MatrixXd>> partial(lanes);
+  parallel_tasks(threads_, lanes, [&](std::size_t lane) {
+    const std::size_t begin = size() * lane / lanes;
+    const std::size_t end = size() * (lane + 1) / lanes;
     partial[lane].assign(count, Eigen::MatrixXd::Zero(d, d));
     std::vector<double> buffer;
     RowMatrix block(static_cast<Eigen::Index>(block_rows), d);
@@ -299,7 +320,7 @@ void Examples::grams(const double* omega, int count, std::vector<Eigen::MatrixXd
     }
   });
   out = std::move(partial[0]);
-  for (std::size_t lane = 1; lane < lanes_; ++lane) {
+  for (std::size_t lane = 1; lane < lanes; ++lane) {
     for (int j = 0; j < count; ++j) out[j] += partial[lane][j];
   }
   for (Eigen::MatrixXd& g : out) reducer_->sum({g.data(), static_cast<std::size_t>(g.size())});

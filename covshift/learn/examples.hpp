@@ -18,13 +18,14 @@ using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::R
 struct PassTotals {
   double loss = 0;   ///< sum_i c_i [V(psi_i) - psi_i[y_i]]
   double slack = 0;  ///< sum_i c_i [V(psi_i) - psi_i'q_i - H(q_i)] >= 0; 0 for the best answer q
+  double risk = 0;   ///< sum_i c_i H(q_i)
 };
 
 /// Examples with their numbers out of log space, in a form that cannot overflow: with r_i the
 /// largest scale of example i, zhat_i its features under the scales relative to r_i (at most 1),
 ///     psi_i = r_i zhat_i T,       c_i = w_i/m the weight of V,       a_i = c_i r_i.
-/// a_i is formed as exp(log w + log r) and r_i kept within e^+-230, beyond which V(r x)/r no longer
-/// changes. Examples with a_i = 0 are left out.
+/// a_i is formed as exp(log w + log r) and r_i kept within e^+-230, beyond which V(r x)/r, less
+/// V(0)/r, no longer changes. Examples that add nothing (weight 0) are left out.
 class Examples {
  public:
   Examples(const Problem& problem, int threads, const Reducer* reducer);
@@ -36,6 +37,8 @@ class Examples {
   [[nodiscard]] int dims() const { return static_cast<int>(cols_) + (problem_.bias ? 1 : 0); }
   [[nodiscard]] int labels() const { return labels_; }
   [[nodiscard]] std::span<const int> label() const { return label_; }
+  /// Where example i stands in the problem's matrix.
+  [[nodiscard]] std::size_t row(std::size_t i) const { return row_[i]; }
   [[nodiscard]] std::span<const double> c() const { return c_; }
   [[nodiscard]] std::span<const double> a() const { return a_; }
   [[nodiscard]] std::span<const double> r() const { return r_; }

@@ -37,19 +37,27 @@ class Interior {
     direction_.resize(e_.size() * stride_);
     keep_factors_ = e_.size() * block.factor_size() <= (1U << 22U);
     factors_.resize((keep_factors_ ? e_.size() : e_.lanes()) * block.factor_size());
-    // Each example's slacks start, and their products stay, in proportion to its own unit: how far
-    // its potentials may move. lambda ||T||^2 <= F(0) bounds the weights.
+    // Each example's slacks start at a unit of its own: how far its potentials may move.
+    // lambda ||T||^2 <= F(0) bounds the weights.
     double start = 0;
     for (std::size_t i = 0; i < e_.size(); ++i) start += e_.c()[i] * block.range();
     e_.reducer().sum({&start, 1});
     const double bound = 0.03 * std::sqrt(start / e_.lambda());
+    double share = 0;
     for (std::size_t i = 0; i < e_.size(); ++i) {
       unit_.push_back(block.range() + e_.r()[i] * std::sqrt(e_.norm2(i)) * bound);
       block.start(e_.label()[i], unit_[i], &state_[i * stride_]);
+      share += e_.c()[i] * unit_[i];
+    }
+    e_.reducer().sum({&share, 1});
+    // From there they head for products that weigh the same in the sum, c q s: the quadratic
+    // program's own central path. (Paths on which an example of weight e^-10 keeps the same q s as
+    // one of e^10 take up to ten times the steps.) The limit only keeps numbers finite.
+    for (std::size_t i = 0; i < e_.size(); ++i) {
+      unit_[i] = std::min(share / e_.c()[i], 1e30 * unit_[i]);
       weight_ += e_.c()[i] * unit_[i];
     }
-    const BarrierState x = block.map(state_.data());
-    weight_ *= static_cast<double>(x.q.size() + x.p.size());
+    weight_ *= static_cast<double>((stride_ - 2) / 2);  // products q s and p pi of an example
     e_.reducer().sum({&weight_, 1});
   }
 
@@ -59,6 +67,8 @@ class Interior {
     RowMatrix step(t_.rows(), t_.cols());
     int iteration = 0;
     double length = 1;
+    double best_tau = 1e300;
+    int since_progress = 0;
     for (;; ++iteration) {
       const double tau = mean_complementarity(state_, state_, 0);
       const PassTotals totals = certify_pass(a);
@@ -72,9 +82,14 @@ class Interior {
       });
       newton_step(0, false, a, right, step, affine_);
       const double reach = std::min(1.0, longest(affine_));
-      const double ratio = mean_complementarity(state_, affine_, reach) / tau;
-      // Corrector: centred as much as the predictor fell short, with its second-order term.
-      newton_step(tau * ratio * ratio * ratio, true, a, right, step, direction_);
+      const double ratio = std::min(1.0, mean_complementarity(state_, affine_, reach) / tau);
+      // Corrector: centred as much as the predictor fell short, with its second-order term. Where
+      // that no longer brings tau down (the method can cycle), plain centring breaks the spell.
+      since_progress = tau < 0.9 * best_tau ? 0 : since_progress + 1;
+      best_tau = std::min(best_tau, tau);
+      const bool stalled = since_progress > 5;
+      newton_step(tau * (stalled ? 0.5 : ratio * ratio * ratio), !stalled, a, right, step,
+                  direction_);
       length = std::min(1.0, 0.995 * longest(direction_));
       if (!(length > 1e-13)) break;  // rounding: no step left
       t_ += length * step;
@@ -196,8 +211,8 @@ class Interior {
   std::vector<double> psi_, move_, rows_, q_;
   bool keep_factors_ = true;
   std::vector<double> factors_;
-  std::vector<double> unit_;
-  double weight_ = 0;  // sum_i c_i unit_i, for each product
+  std::vector<double> unit_;  // the product q s or p pi of each example, over their mean
+  double weight_ = 0;         // sum_i c_i unit_i, for each product
 };
 
 }  // namespace

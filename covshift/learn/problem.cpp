@@ -28,6 +28,10 @@ void check_finite(const DenseRows<T>& x, std::size_t rows, std::size_t cols) {
 template <typename T>
 void check_finite(const SparseRows<T>& x, std::size_t rows, std::size_t cols) {
   for (std::size_t i = 0; i < rows; ++i) {
+    if (x.offsets[i] < 0 || x.offsets[i + 1] < x.offsets[i]) {
+      fail_input("the entries of example {} begin at {} and end before {}; offsets must not fall",
+                 i + 1, x.offsets[i], x.offsets[i + 1]);
+    }
     for (std::int64_t e = x.offsets[i]; e < x.offsets[i + 1]; ++e) {
       if (x.columns[e] < 0 || static_cast<std::size_t>(x.columns[e]) >= cols) {
         fail_input("example {} has an entry in column {}, but there are {} columns", i + 1,

@@ -1,5 +1,7 @@
 #include "covshift/learn/solve.hpp"
 
+#include <cmath>
+
 #include "covshift/base/error.hpp"
 #include "covshift/learn/solvers.hpp"
 
@@ -11,7 +13,9 @@ bool few_parameters(const Examples& examples) {
   const auto parameters = static_cast<double>(NewtonSystem::size(examples));
   if (parameters > 2000) return false;
   // Games have no better solver to fall back to; log loss has, where there are many examples.
-  const double work = static_cast<double>(examples.size()) * parameters * parameters;
+  auto size = static_cast<double>(examples.size());
+  examples.reducer().sum({&size, 1});  // all holders must choose alike
+  const double work = size * parameters * parameters;
   return !examples.game().smooth() || work < 2e9;
 }
 
@@ -35,6 +39,12 @@ RowMatrix as_matrix(std::span<const double> weights, const Examples& examples) {
   if (weights.size() != expected) {
     fail_input("{} weights, but the problem has {} ({} features with the bias, {} classes)",
                weights.size(), expected, examples.dims(), examples.labels());
+  }
+  for (std::size_t j = 0; j < expected; ++j) {
+    if (!std::isfinite(weights[j])) {
+      fail_input("the weight of feature {} and class {} is {}; it must be finite",
+                 j / examples.labels() + 1, j % examples.labels(), weights[j]);
+    }
   }
   return Eigen::Map<const RowMatrix>(weights.data(), examples.dims(), examples.labels());
 }
@@ -79,10 +89,13 @@ Evaluation evaluate(const Problem& problem, std::span<const double> weights, int
   const Examples examples(problem, threads, nullptr);
   const RowMatrix t = as_matrix(weights, examples);
   RowMatrix a;
-  const PassTotals totals = examples.pass(t, a);
+  // The adversaries are judged like any others, in case that a linear program left them inexact.
+  std::vector<double> q(examples.size() * static_cast<std::size_t>(examples.labels()));
+  examples.pass(t, a, nullptr, nullptr, q.data());
+  const PassTotals totals = examples.pass(t, a, q.data());
   const Certificate certificate = certify(totals, t, a, problem.lambda);
   const RowMatrix gradient = 2 * problem.lambda * t - a;
-  return {certificate.objective, certificate.objective - certificate.gap, certificate.gap,
+  return {certificate.objective, certificate.dual, certificate.gap,
           std::vector<double>(gradient.data(), gradient.data() + gradient.size())};
 }
 

@@ -61,7 +61,7 @@ struct Solution {
 /// of threads.
 Solution solve(const Problem& problem, const SolveOptions& options = {});
 
-/// F, its gradient, D at the adversary's answer and their gap at given weights, by one pass.
+/// F, its gradient, D at the adversary's answer and their gap at given weights.
 struct Evaluation {
   double objective = 0;
   double dual = 0;

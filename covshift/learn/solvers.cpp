@@ -2,18 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace covshift {
 
 Certificate certify(const PassTotals& totals, const RowMatrix& t, const RowMatrix& a,
                     double lambda) {
   return {totals.loss + lambda * t.squaredNorm(),
-          totals.slack + (2 * lambda * t - a).squaredNorm() / (4 * lambda)};
+          totals.slack + (2 * lambda * t - a).squaredNorm() / (4 * lambda),
+          totals.risk - a.squaredNorm() / (4 * lambda)};
 }
 
 Monitor::Monitor(const Examples& examples, const SolveOptions& options, Solver solver,
                  int max_iterations)
-    : options_(options),
+    : reducer_(examples.reducer()),
+      options_(options),
       max_iterations_(options.max_iterations > 0 ? options.max_iterations : max_iterations),
       begin_(std::chrono::steady_clock::now()) {
   solution_.solver = solver;
@@ -29,17 +32,26 @@ double Monitor::target(double objective) const {
 }
 
 bool Monitor::out_of_time() const {
-  return options_.time_limit > 0 && seconds() >= options_.time_limit;
+  if (!(options_.time_limit > 0)) return false;
+  double up = seconds() >= options_.time_limit ? 1 : 0;
+  reducer_.max({&up, 1});  // clocks differ, decisions must not
+  return up > 0;
 }
 
 bool Monitor::stop(const RowMatrix& t, const Certificate& certificate, int iteration) {
   Solution& s = solution_;
-  if (!std::isfinite(certificate.objective) || !std::isfinite(certificate.gap)) {
+  if (!std::isfinite(certificate.objective) || !std::isfinite(certificate.gap) ||
+      !std::isfinite(certificate.dual)) {
     s.status = Status::non_finite;
+    if (!any_) {  // not even the first weights could be judged: certify nothing
+      s.objective = certificate.objective;
+      s.gap = std::numeric_limits<double>::infinity();
+      s.dual = -s.gap;
+    }
     return true;
   }
   // The best weights and the best dual value may come from different iterations.
-  const double dual = certificate.objective - certificate.gap;
+  const double dual = certificate.dual;
   if (!any_ || certificate.objective < s.objective) {
     s.objective = certificate.objective;
     std::copy_n(t.data(), t.size(), s.weights.begin());
@@ -54,7 +66,10 @@ bool Monitor::stop(const RowMatrix& t, const Certificate& certificate, int itera
     s.status = Status::converged;
     return true;
   }
-  if (options_.observer && !options_.observer({iteration, s.objective, s.gap, seconds()})) {
+  double halt = 0;
+  if (options_.observer && !options_.observer({iteration, s.objective, s.gap, seconds()})) halt = 1;
+  reducer_.max({&halt, 1});  // one observer speaks for all
+  if (halt > 0) {
     s.status = Status::stopped;
     return true;
   }
@@ -95,10 +110,12 @@ void NewtonSystem::factor(const std::function<void(std::size_t, std::size_t, dou
   std::vector<double> omega(e.size() * static_cast<std::size_t>(pairs));
   e.each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
     RowMatrix b(k, k);
+    Eigen::MatrixXd half(n, k);
     Eigen::MatrixXd reduced(n, n);
     for (std::size_t i = begin; i < end; ++i) {
       fill(i, lane, b.data());
-      reduced.noalias() = contrast_.transpose() * b * contrast_;
+      half.noalias() = contrast_.transpose().lazyProduct(b);
+      reduced.noalias() = half.lazyProduct(contrast_);
       const double weight = e.a()[i] * e.r()[i];
       double* out = omega.data() + i * static_cast<std::size_t>(pairs);
       for (Eigen::Index x = 0; x < n; ++x) {
@@ -118,7 +135,7 @@ void NewtonSystem::factor(const std::function<void(std::size_t, std::size_t, dou
   double diagonal = 2 * e.lambda();
   h.diagonal().array() += diagonal;
   llt_.compute(h);
-  while (llt_.info() != Eigen::Success && diagonal < 1e300) {
+  while (llt_.info() != Eigen::Success && diagonal < 1e300 && h.allFinite()) {
     const double more = std::max(diagonal, 1e-14 * h.diagonal().maxCoeff());
     h.diagonal().array() += 10 * more;
     diagonal = 10 * more;

@@ -11,10 +11,12 @@ namespace covshift {
 
 /// F, D and their gap at weights T and adversaries q, from one pass' totals: with A = A(q),
 ///     F - D = slack + ||2 lambda T - A||^2 / (4 lambda),
-/// a sum of squares and of Fenchel-Young slacks: exact where F - D itself would cancel.
+/// a sum of squares and of Fenchel-Young slacks: exact where F - D itself would cancel. D in turn
+/// is taken from its own formula: far from the optimum F - (F - D) has no digits left.
 struct Certificate {
   double objective = 0;
   double gap = 0;
+  double dual = 0;
 };
 Certificate certify(const PassTotals& totals, const RowMatrix& t, const RowMatrix& a,
                     double lambda);
@@ -27,7 +29,8 @@ class Monitor {
   /// Takes note of weights with their certificate; true if the solver is to stop.
   bool stop(const RowMatrix& t, const Certificate& certificate, int iteration);
   [[nodiscard]] double target(double objective) const;
-  /// True if time is up or the iterations are, for solvers that certify only now and then.
+  /// True if time is up, for solvers that certify only now and then. All holders get the same
+  /// answer, so all must ask.
   [[nodiscard]] bool out_of_time() const;
   Solution finish(int iterations);
   [[nodiscard]] const SolveOptions& options() const { return options_; }
@@ -35,6 +38,7 @@ class Monitor {
  private:
   [[nodiscard]] double seconds() const;
 
+  const Reducer& reducer_;
   const SolveOptions& options_;
   int max_iterations_;
   std::chrono::steady_clock::time_point begin_;

@@ -1,0 +1,54 @@
+# The front door: every target does its own set-up (system packages, configuring, building) and the
+# work itself is CMake's and scripts/'s. `make help` lists the targets.
+SHELL := /bin/bash
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PREFIX ?= /usr/local
+export JOBS
+
+.PHONY: all demo test bench asan tsan tidy format format-check install clean help
+
+all: ## build the program, build/covshift (the default)
+	@scripts/packages.sh build
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS) --target covshift_cli
+
+demo: all ## build and run the demonstration
+	@scripts/demo.sh
+
+test: ## everything that must hold: all tests, sanitizers, clang-tidy, format
+	@scripts/packages.sh build test
+	@scripts/test.sh
+
+bench: ## build and run the benchmarks, with a table at the end
+	@scripts/packages.sh build bench
+	@scripts/bench.sh
+
+asan: ## only the C++ tests under the address and undefined behaviour sanitizers
+	@scripts/packages.sh build test
+	@scripts/test.sh asan
+
+tsan: ## only the tests with threads under the thread sanitizer
+	@scripts/packages.sh build test
+	@scripts/test.sh tsan
+
+tidy: ## only clang-tidy over the library and the program
+	@scripts/packages.sh build test
+	@scripts/test.sh tidy
+
+format: ## bring all C++ sources into the project's format
+	@scripts/packages.sh test
+	@scripts/format.sh
+
+format-check: ## say which C++ sources are not in the project's format
+	@scripts/packages.sh test
+	@scripts/format.sh --check
+
+install: all ## install program, library and headers under PREFIX (/usr/local)
+	@cmake --build build -j $(JOBS) --target covshift
+	@cmake --install build --prefix "$(PREFIX)"
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.* ## \(.*\)/  make \1\t\2/p' Makefile | expand -t 22

@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "covshift/base/error.hpp"
+#include "covshift/base/version.hpp"
+
+namespace covshift::cli {
+
+void add_common(CLI::App& command, Common& common) {
+  command.add_flag("--json", common.json, "Print one JSON object on stdout");
+  command.add_flag("-q,--quiet", common.quiet, "No progress and no summary");
+  command.add_option("--threads", common.threads, "Threads to use; 0: all cores")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+}  // namespace covshift::cli
+
+int main(int argc, char** argv) {
+  using namespace covshift;
+  CLI::App app(
+      "covshift: classifiers that stay honest when the data they will meet differ from the data "
+      "they were trained on.\n\n"
+      "Start here:\n"
+      "  covshift demo                                    see what it does, no files needed\n"
+      "  covshift fit train.csv --target new.csv --label y -o model.json\n"
+      "  covshift predict model.json new.csv -o predictions.csv\n"
+      "  covshift evaluate model.json labelled.csv");
+  app.name("covshift");
+  app.set_version_flag("--version", "covshift " + std::string(version()));
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  cli::Common common;
+  cli::add_fit(app, common);
+  cli::add_predict(app, common);
+  cli::add_evaluate(app, common);
+  cli::add_diagnose(app, common);
+  cli::add_sample(app, common);
+  cli::add_demo(app, common);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    // Help and version are no errors; everything else is a wrong call.
+    const int code = app.exit(e);
+    return code == 0 ? 0 : 2;
+  } catch (const Error& e) {
+    cli::message(e.what());
+    return e.kind() == Error::Kind::stopped ? 130 : 1;
+  } catch (const std::bad_alloc&) {
+    cli::message("out of memory; use fewer rows or columns");
+    return 1;
+  } catch (const std::exception& e) {
+    cli::message(e.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "covshift/base/error.hpp"
+#include "covshift/base/file.hpp"
+#include "covshift/data/read_table.hpp"
+#include "covshift/model/model.hpp"
+#include "covshift/model/scores.hpp"
+
+namespace covshift::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Table read_for(const Model& model, const std::string& path, int threads) {
+  ReadOptions read;
+  read.threads = threads;
+  read.text_columns = {model.label()};
+  return read_table(path, model.encoder().read_options(read));
+}
+
+void warn_unseen(const EncodedTable& encoded, const std::string& source) {
+  for (const EncodedTable::Unseen& u : encoded.unseen) {
+    warn(
+        fmt::format("{}:{}: column '{}' has the category '{}', which training never saw ({} such "
+                    "rows); it counts as none of the known ones",
+                    source, u.line, u.column, u.text, u.count));
+  }
+  if (encoded.ignored_entries > 0) {
+    warn(fmt::format("{}: {} entries of features that training never saw are ignored", source,
+                     encoded.ignored_entries));
+  }
+}
+
+std::string predictions_csv(const Model& model, const Predictions& predictions) {
+  const std::vector<std::string> names = model.action_names();
+  std::string text = "predicted";
+  for (const std::string& name : names) text += ',' + csv_field("p:" + name);
+  text += ",log_ratio\n";
+  const auto a = static_cast<std::size_t>(predictions.actions);
+  auto out = std::back_inserter(text);
+  for (std::size_t i = 0; i < predictions.rows; ++i) {
+    text += csv_field(names[predictions.action[i]]);
+    // The shortest digits that read back as the same number.
+    for (std::size_t j = 0; j < a; ++j) fmt::format_to(out, ",{}", predictions.p[i * a + j]);
+    fmt::format_to(out, ",{}\n", predictions.log_ratio[i]);
+  }
+  return text;
+}
+
+void run_predict(const std::string& model_path, const std::string& data, const std::string& output,
+                 const Common& common) {
+  const Model model = Model::load(model_path);
+  const Table table = read_for(model, data, common.threads);
+  const EncodedRows rows = model.encode(table, common.threads);
+  warn_unseen(rows.table, data);
+  const Predictions predictions = model.predict(rows, common.threads);
+  const std::string text = predictions_csv(model, predictions);
+  if (!output.empty()) write_whole(output, text);
+  if (common.json) {
+    std::vector<std::size_t> counts(model.action_names().size(), 0);
+    for (const int action : predictions.action) ++counts[action];
+    Json by_name;
+    for (std::size_t j = 0; j < counts.size(); ++j) by_name[model.action_names()[j]] = counts[j];
+    print_json({{"n", predictions.rows}, {"predicted", by_name}, {"output", output}});
+  } else if (output.empty()) {
+    fmt::print("{}", text);
+  } else if (!common.quiet) {
+    fmt::print("{} predictions written to {}\n", predictions.rows, output);
+  }
+}
+
+void run_evaluate(const std::string& model_path, const std::string& data, const std::string& label,
+                  const Common& common) {
+  const Model model = Model::load(model_path);
+  const Table table = read_for(model, data, common.threads);
+  const EncodedRows rows = model.encode(table, common.threads);
+  warn_unseen(rows.table, data);
+  const LabelCodes codes = model.classes().codes(table, label.empty() ? model.label() : label);
+  for (const LabelCodes::Unknown& u : codes.unknown) {
+    if (u.text.empty()) {
+      fail_input("{}:{}: the label is missing; evaluation needs a label in every row", data,
+                 u.line);
+    }
+    warn(
+        fmt::format("{}:{}: training never saw the class '{}' ({} rows); they count as errors and "
+                    "are left out of the losses",
+                    data, u.line, u.text, u.count));
+  }
+  const Scores s =
+      score(model.predict(rows, common.threads), codes.codes, model.classifier().game());
+  const double bits = s.log_loss / std::log(2.0);
+  const std::vector<std::string> actions = model.action_names();
+  const std::vector<std::string>& classes = model.classes().names();
+  if (common.json) {
+    Json confusion = Json::array();
+    for (std::size_t y = 0; y < classes.size(); ++y) {
+      confusion.push_back(std::vector<std::size_t>(
+          s.confusion.begin() + static_cast<std::ptrdiff_t>(y * actions.size()),
+          s.confusion.begin() + static_cast<std::ptrdiff_t>((y + 1) * actions.size())));
+    }
+    print_json({{"n", s.n},
+                {"accuracy", s.accuracy},
+                {"log_loss", s.log_loss},
+                {"log_loss_bits", bits},
+                {"expected_loss", s.expected_loss},
+                {"loss", model.classifier().game().name()},
+                {"brier", s.brier},
+                {"abstained", s.abstained},
+                {"unknown_labels", s.unknown},
+                {"classes", classes},
+                {"actions", actions},
+                {"confusion", std::move(confusion)}});
+    return;
+  }
+  if (common.quiet) return;
+  fmt::print("{} rows: accuracy {:.4f}, log loss {:.4f} nats ({:.4f} bits), Brier {:.4f}\n", s.n,
+             s.accuracy, s.log_loss, bits, s.brier);
+  fmt::print("expected {} loss {:.4f}\n", model.classifier().game().name(), s.expected_loss);
+  std::vector<std::vector<std::string>> lines = {{"label"}};
+  for (const std::string& action : actions) lines[0].push_back(action);
+  for (std::size_t y = 0; y < classes.size(); ++y) {
+    std::vector<std::string> line = {classes[y]};
+    for (std::size_t j = 0; j < actions.size(); ++j) {
+      line.push_back(std::to_string(s.confusion[y * actions.size() + j]));
+    }
+    lines.push_back(std::move(line));
+  }
+  fmt::print("true label against predicted:\n");
+  print_table(lines);
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, Common& common) {
+  struct Flags {
+    std::string model, data, output;
+  };
+  auto flags = std::make_shared<Flags>();
+  CLI::App* predict = app.add_subcommand(
+      "predict", "Predict the rows of a file: class, probabilities, log density ratio");
+  predict->add_option("MODEL", flags->model, "A model file that fit wrote")->required();
+  predict->add_option("DATA", flags->data, "The rows to predict")->required();
+  predict->add_option("-o,--output", flags->output, "The CSV file to write (default: stdout)");
+  add_common(*predict, common);
+  predict->callback(
+      [flags, &common] { run_predict(flags->model, flags->data, flags->output, common); });
+}
+
+void add_evaluate(CLI::App& app, Common& common) {
+  struct Flags {
+    std::string model, data, label;
+  };
+  auto flags = std::make_shared<Flags>();
+  CLI::App* evaluate =
+      app.add_subcommand("evaluate", "Compare a model's predictions with the labels of a file");
+  evaluate->add_option("MODEL", flags->model, "A model file that fit wrote")->required();
+  evaluate->add_option("DATA", flags->data, "Labelled rows")->required();
+  evaluate->add_option("--label", flags->label,
+                       "The column of the class (default: as in training)");
+  add_common(*evaluate, common);
+  evaluate->callback(
+      [flags, &common] { run_evaluate(flags->model, flags->data, flags->label, common); });
+}
+
+}  // namespace covshift::cli

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/output.hpp"
+#include "covshift/base/error.hpp"
+#include "covshift/base/file.hpp"
+#include "covshift/data/encoder.hpp"
+#include "covshift/data/read_table.hpp"
+#include "covshift/lab/sampling.hpp"
+
+namespace covshift::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Flags {
+  std::string data, label, train_output, target_output, feature = "random";
+  std::vector<double> a = {2, 4};
+  std::vector<double> b = {1, 2};
+  bool without_replacement = false;
+  BiasedSampling sampling;
+};
+
+/// The chosen rows as they stand in the file.
+std::string rows_csv(const Table& table, const std::vector<std::size_t>& rows) {
+  std::string text;
+  for (const Column& column : table.columns) {
+    text += csv_field(column.name);
+    text += &column == &table.columns.back() ? '\n' : ',';
+  }
+  for (const std::size_t row : rows) {
+    for (const Column& column : table.columns) {
+      text += csv_field(column.text(row));
+      text += &column == &table.columns.back() ? '\n' : ',';
+    }
+  }
+  return text;
+}
+
+Json draw_json(const BiasedSample::Draw& draw, std::size_t rows) {
+  return {{"rows", rows},  {"component", draw.component + 1},
+          {"a", draw.a},   {"b", draw.b},
+          {"mu", draw.mu}, {"sigma", draw.sigma}};
+}
+
+void run(Flags flags, const Common& common) {
+  ReadOptions read;
+  read.threads = common.threads;
+  read.text_columns = {flags.label};
+  const Table table = read_table(flags.data, read);
+  if (table.sparse) fail_input("{}: sample reads files of columns, not svmlight", flags.data);
+  static_cast<void>(table.at(flags.label));  // an Error where there is none
+  const Encoder encoder = Encoder::fit(table, {flags.label});
+  const Matrix matrix = encoder.encode(table).matrix;
+  BiasedSampling& sampling = flags.sampling;
+  sampling.a_low = flags.a[0];
+  sampling.a_high = flags.a[1];
+  sampling.b_low = flags.b[0];
+  sampling.b_high = flags.b[1];
+  sampling.replacement = !flags.without_replacement;
+  if (flags.feature != "random") {
+    for (std::size_t j = 0; j < encoder.cols(); ++j) {
+      if (encoder.name(j) == flags.feature) sampling.feature = static_cast<int>(j);
+    }
+    if (sampling.feature < 0) {
+      fail_input("{}: there is no numeric column '{}' to split by", flags.data, flags.feature);
+    }
+  }
+  const BiasedSample sample = biased_sample(matrix.view(), sampling);
+  // Both texts are made before either file is written.
+  const std::string train = rows_csv(table, sample.train);
+  const std::string target = rows_csv(table, sample.target);
+  write_whole(flags.train_output, train);
+  write_whole(flags.target_output, target);
+  const std::string feature = encoder.name(static_cast<std::size_t>(sample.feature));
+  if (common.json) {
+    print_json({{"feature", feature},
+                {"threshold", sample.threshold},
+                {"seed", sampling.seed},
+                {"train", draw_json(sample.train_draw, sample.train.size())},
+                {"target", draw_json(sample.target_draw, sample.target.size())}});
+  } else if (!common.quiet) {
+    fmt::print("split by {} at {:.6g}: {} training rows written to {}, {} target rows to {}\n",
+               feature, sample.threshold, sample.train.size(), flags.train_output,
+               sample.target.size(), flags.target_output);
+  }
+}
+
+}  // namespace
+
+void add_sample(CLI::App& app, Common& common) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* sample = app.add_subcommand(
+      "sample", "Draw a training and a target sample under shift from one file (the paper's way)");
+  sample->add_option("DATA", flags->data, "Labelled data: CSV (.gz), ARFF or NPY")->required();
+  sample->add_option("--label", flags->label, "The column of the class")->required();
+  sample->add_option("--train-output", flags->train_output, "CSV file for the training sample")
+      ->required();
+  sample
+      ->add_option("--target-output", flags->target_output,
+                   "CSV file for the target sample (with its labels, for evaluation)")
+      ->required();
+  sample->add_option("--feature", flags->feature, "The column to split by, or random")
+      ->capture_default_str();
+  sample
+      ->add_option("--quantile", flags->sampling.quantile,
+                   "Rows up to this quantile of it are for training, the others the target")
+      ->capture_default_str();
+  sample->add_option("--a", flags->a, "Interval of a: the centre is min + (max - min)/a")
+      ->expected(2)
+      ->capture_default_str();
+  sample->add_option("--b", flags->b, "Interval of b: the spread is std/b")
+      ->expected(2)
+      ->capture_default_str();
+  sample->add_option("--n-train", flags->sampling.train, "Rows of the training sample")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  sample->add_option("--n-target", flags->sampling.target, "Rows of the target sample")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  sample->add_flag("--without-replacement", flags->without_replacement, "Draw no row twice");
+  sample->add_option("--seed", flags->sampling.seed, "Of whatever is random")
+      ->capture_default_str();
+  add_common(*sample, common);
+  sample->callback([flags, &common] { run(*flags, common); });
+}
+
+}  // namespace covshift::cli

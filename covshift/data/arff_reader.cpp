@@ -1,0 +1,219 @@
+// ARFF, the files of Weka: declared attributes (numeric, nominal, string), dense or sparse rows.
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "covshift/base/error.hpp"
+#include "covshift/data/arff_text.hpp"
+#include "covshift/data/number.hpp"
+#include "covshift/data/readers.hpp"
+#include "covshift/data/records.hpp"
+
+namespace covshift {
+
+namespace {
+
+class ArffReader {
+ public:
+  ArffReader(ByteSource& source, const ReadOptions& options) : source_(source), options_(options) {
+    table_.source = source.path();
+  }
+
+  Table read() {
+    RecordChunker chunker(source_, {}, RecordSyntax{',', false}, options_.chunk_bytes);
+    std::string chunk;
+    while (chunker.next(chunk)) {
+      std::string_view rest = chunk;
+      while (!rest.empty()) {
+        const std::size_t length = rest.find('\n');
+        ++line_;
+        parse_line(rest.substr(0, length));
+        rest.remove_prefix(length + 1);
+      }
+    }
+    if (line_ == 0) fail_input("{}: the file is empty", table_.source);
+    if (!in_data_) fail_input("{}:{}: there is no @data line", table_.source, line_);
+    if (table_.rows == 0) {
+      fail_input("{}:{}: there are no rows of data after @data; add some", table_.source, line_);
+    }
+    for (std::size_t c = 0; c < table_.columns.size(); ++c) {
+      table_.columns[c].levels = attributes_[c].values.take_levels();
+    }
+    return std::move(table_);
+  }
+
+ private:
+  enum class Type { numeric, nominal, text };
+  struct Attribute {
+    Type type = Type::numeric;
+    Dictionary values;         ///< nominal: those declared; else those met
+    std::size_t declared = 0;  ///< nominal: how many values were declared
+  };
+
+  void parse_line(std::string_view line) {
+    if (line_ == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+    line = trim(line);
+    if (line.empty() || line.front() == '%') return;
+    if (in_data_) {
+      line.front() == '{' ? sparse_row(line) : dense_row(line);
+    } else {
+      declaration(line);
+    }
+  }
+
+  void declaration(std::string_view line) {
+    ArffScanner scanner(line);
+    const std::string keyword = to_lower(scanner.word());
+    if (keyword == "@relation") return;
+    if (keyword == "@data") {
+      if (table_.columns.empty()) fail(1, "there is no @attribute before @data");
+      in_data_ = true;
+    } else if (keyword == "@attribute") {
+      attribute(scanner);
+    } else {
+      fail(1, "{} is not @relation, @attribute or @data", quoted_excerpt(line));
+    }
+  }
+
+  void attribute(ArffScanner& scanner) {
+    Column column;
+    const ArffValue name = value(scanner, 2, " \t{");
+    column.name = name.text;
+    if (column.name.empty()) fail(2, "the attribute has no name; write @attribute name type");
+    if (table_.find(column.name) != nullptr) {
+      fail(2, "the attribute {} is declared twice; rename one", quoted_excerpt(column.name));
+    }
+    Attribute attribute;
+    if (scanner.take('{')) {
+      attribute.type = Type::nominal;
+      do {
+        const ArffValue level = value(scanner, 3, ",}");
+        if (!level.text.empty() || level.quoted) attribute.values.code(level.text);
+      } while (scanner.take(','));
+      if (!scanner.take('}')) fail(3, "the list of values is not closed; add a }}");
+      attribute.declared = attribute.values.levels().size();
+    } else {
+      const std::string type = to_lower(scanner.word());
+      if (type == "string") {
+        attribute.type = Type::text;
+      } else if (type != "numeric" && type != "real" && type != "integer") {
+        fail(3, "the type {} is not supported; use numeric, string or {{a, b}}",
+             quoted_excerpt(type));
+      }
+    }
+    const auto& texts = options_.text_columns;
+    column.categorical =
+        attribute.type != Type::numeric || std::count(texts.begin(), texts.end(), column.name) > 0;
+    table_.columns.push_back(std::move(column));
+    attributes_.push_back(std::move(attribute));
+  }
+
+  void dense_row(std::string_view line) {
+    start_row();
+    ArffScanner scanner(line);
+    const std::size_t width = attributes_.size();
+    // Commas set values apart; in a row without any, blanks do.
+    const bool blanks = width > 1 && line.find(',') == std::string_view::npos;
+    std::size_t found = 0;
+    do {
+      const ArffValue field = value(scanner, found + 1, blanks ? " \t" : ",");
+      if (found < width) store(found, field, found + 1);
+      ++found;
+    } while (blanks ? !scanner.done() : scanner.take(','));
+    if (!scanner.done()) {
+      fail(found, "{} follows a quoted value; put the quotes around the whole value",
+           quoted_excerpt(scanner.rest()));
+    }
+    if (found != width) {
+      fail(std::min(found, width) + 1,
+           "expected {} fields, found {}; give every row a value for each attribute", width, found);
+    }
+  }
+
+  void sparse_row(std::string_view line) {
+    start_row();
+    const std::size_t width = attributes_.size();
+    std::vector<char> given(width, 0);
+    ArffScanner scanner(line);
+    scanner.take('{');
+    std::size_t field = 0;
+    while (!scanner.take('}')) {
+      ++field;
+      const std::string_view index_text = scanner.word();
+      std::size_t index = 0;
+      const char* const end = index_text.data() + index_text.size();
+      const auto [stop, error] = std::from_chars(index_text.data(), end, index);
+      if (error != std::errc() || stop != end || index >= width) {
+        fail(field, "{} is not the index of an attribute (0 to {}); write {{index value, ...}}",
+             quoted_excerpt(index_text), width - 1);
+      }
+      if (given[index] != 0) fail(field, "the index {} occurs twice in this row; keep one", index);
+      given[index] = 1;
+      store(index, value(scanner, field, ",}"), field);
+      if (!scanner.take(',') && scanner.rest().substr(0, 1) != "}") {
+        fail(field, "the sparse row is not closed; add a }}");
+      }
+    }
+    if (!scanner.done()) fail(field, "{} follows the row", quoted_excerpt(scanner.rest()));
+    // What a sparse row leaves out is zero, which for a nominal attribute is its first value.
+    for (std::size_t c = 0; c < width; ++c) {
+      if (given[c] != 0) continue;
+      const Attribute& attribute = attributes_[c];
+      const bool nominal = attribute.type == Type::nominal && attribute.declared > 0;
+      store(c, {nominal ? attribute.values.levels().front() : "0", nominal}, field);
+    }
+  }
+
+  void start_row() { table_.lines.note(table_.rows++, line_); }
+
+  void store(std::size_t c, const ArffValue& field, std::size_t position) {
+    Column& column = table_.columns[c];
+    Attribute& attribute = attributes_[c];
+    const bool missing = field.quoted ? field.text.empty() : is_missing(field.text);
+    if (attribute.type == Type::numeric) {
+      const auto number = parse_number(field.text);
+      if (!missing && !number) {
+        fail(position, "{} is not a number, but the attribute {} is numeric; correct one of them",
+             quoted_excerpt(field.text), quoted_excerpt(column.name));
+      }
+      if (!column.categorical) {
+        column.numbers.push_back(missing ? std::numeric_limits<double>::quiet_NaN() : *number);
+        return;
+      }
+    }
+    const std::int32_t code = missing ? -1 : attribute.values.code(field.text);
+    if (attribute.type == Type::nominal && code >= static_cast<std::int32_t>(attribute.declared)) {
+      fail(position, "{} is not one of the values declared for the attribute {}; declare it",
+           quoted_excerpt(field.text), quoted_excerpt(column.name));
+    }
+    column.codes.push_back(code);
+  }
+
+  ArffValue value(ArffScanner& scanner, std::size_t position, std::string_view ends) {
+    auto result = scanner.value(ends);
+    if (!result) fail(position, "a quote is opened here and not closed in this line; close it");
+    return *std::move(result);
+  }
+
+  template <typename... Args>
+  [[noreturn]] void fail(std::size_t field, fmt::format_string<Args...> text, Args&&... args) {
+    fail_input("{}:{}:{}: {}", table_.source, line_, field,
+               fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  ByteSource& source_;
+  const ReadOptions& options_;
+  Table table_;
+  std::vector<Attribute> attributes_;
+  std::size_t line_ = 0;
+  bool in_data_ = false;
+};
+
+}  // namespace
+
+Table read_arff(ByteSource& source, const ReadOptions& options) {
+  return ArffReader(source, options).read();
+}
+
+}  // namespace covshift

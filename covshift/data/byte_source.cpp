@@ -1,0 +1,199 @@
+#include "covshift/data/byte_source.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "covshift/base/error.hpp"
+
+namespace covshift {
+
+namespace {
+
+constexpr std::string_view gzip_magic = "\x1f\x8b";
+constexpr std::size_t packed_block = std::size_t{256} << 10U;
+
+struct CloseFile {
+  void operator()(std::FILE* file) const noexcept {
+    // Nothing was written, so closing cannot lose anything.
+    static_cast<void>(std::fclose(file));
+  }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+std::string system_message(int code) { return std::generic_category().message(code); }
+
+File open_file(const std::string& path) {
+  std::error_code status_error;
+  const auto status = std::filesystem::status(path, status_error);
+  if (!std::filesystem::exists(status)) {
+    fail_file("{}: there is no such file; check the path", path);
+  }
+  if (std::filesystem::is_directory(status)) {
+    fail_file("{}: this is a directory; name a file in it", path);
+  }
+  File file(std::fopen(path.c_str(), "rb"));
+  if (!file) fail_file("{}: cannot be opened: {}", path, system_message(errno));
+  // Reads are large: a second buffer would only copy.
+  static_cast<void>(std::setvbuf(file.get(), nullptr, _IONBF, 0));
+  return file;
+}
+
+std::size_t read_file(std::FILE* file, const std::string& path, char* out, std::size_t count) {
+  const std::size_t got = std::fread(out, 1, count, file);
+  if (got < count && std::ferror(file) != 0) {
+    fail_file("{}: cannot be read: {}", path, system_message(errno));
+  }
+  return got;
+}
+
+/// Unpacks the members of a gzip file one after another, as gzip itself does.
+class Inflater {
+ public:
+  Inflater() {
+    // 16 asks zlib for the gzip format, with its checksum.
+    if (inflateInit2(&stream_, MAX_WBITS + 16) != Z_OK) fail_file("zlib cannot be started");
+  }
+  ~Inflater() { inflateEnd(&stream_); }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+
+  void reset() {
+    inflateReset(&stream_);
+    stream_.avail_in = 0;
+    between_members_ = false;
+  }
+
+  /// `refill(buffer, size)` gives packed bytes, 0 at the end.
+  template <typename Refill>
+  std::size_t read(char* out, std::size_t count, const std::string& path, const Refill& refill) {
+    std::size_t done = 0;
+    while (done < count) {
+      if (stream_.avail_in == 0) {
+        input_.resize(packed_block);
+        stream_.avail_in = static_cast<uInt>(refill(input_.data(), input_.size()));
+        stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
+        if (stream_.avail_in == 0) {
+          if (between_members_) break;
+          fail_file("{}: the gzip file ends too early; it was cut off, fetch it again", path);
+        }
+      }
+      if (between_members_ && !next_member(path)) continue;
+      const std::size_t room =
+          std::min<std::size_t>(count - done, std::numeric_limits<uInt>::max());
+      stream_.next_out = reinterpret_cast<Bytef*>(out + done);
+      stream_.avail_out = static_cast<uInt>(room);
+      const int code = inflate(&stream_, Z_NO_FLUSH);
+      done += room - stream_.avail_out;
+      if (code == Z_STREAM_END) {
+        between_members_ = true;
+      } else if (code != Z_OK && code != Z_BUF_ERROR) {
+        fail_file("{}: the gzip file is damaged ({}); fetch it again", path,
+                  stream_.msg != nullptr ? stream_.msg : "unknown reason");
+      }
+    }
+    return done;
+  }
+
+ private:
+  /// After a member: another one, or zeros that pad the file (some tape tools write them).
+  bool next_member(const std::string& path) {
+    while (stream_.avail_in > 0 && *stream_.next_in == 0) {
+      ++stream_.next_in;
+      --stream_.avail_in;
+    }
+    if (stream_.avail_in == 0) return false;
+    if (*stream_.next_in != static_cast<Bytef>(gzip_magic[0])) {
+      fail_file("{}: bytes that are not gzip follow the gzip data; fetch the file again", path);
+    }
+    inflateReset(&stream_);
+    between_members_ = false;
+    return true;
+  }
+
+  z_stream stream_{};
+  std::vector<char> input_;
+  bool between_members_ = false;
+};
+
+}  // namespace
+
+struct ByteSource::State {
+  File file;
+  std::optional<std::string> memory;  ///< the file as stored, when it cannot be read twice
+  std::size_t position = 0;           ///< in `memory`
+  std::unique_ptr<Inflater> inflater;
+  std::uint64_t size = 0;
+};
+
+ByteSource::ByteSource(const std::string& path) : path_(path), state_(std::make_unique<State>()) {
+  State& s = *state_;
+  s.file = open_file(path);
+  std::error_code size_error;
+  const auto size = std::filesystem::file_size(path, size_error);
+  std::string head;
+  if (std::fseek(s.file.get(), 0, SEEK_SET) != 0) {
+    s.memory.emplace();
+    std::size_t got = packed_block;
+    while (got == packed_block) {
+      const std::size_t before = s.memory->size();
+      s.memory->resize(before + packed_block);
+      got = read_file(s.file.get(), path_, s.memory->data() + before, packed_block);
+      s.memory->resize(before + got);
+    }
+    head = s.memory->substr(0, gzip_magic.size());
+  } else {
+    head.resize(gzip_magic.size());
+    head.resize(read_file(s.file.get(), path_, head.data(), head.size()));
+  }
+  if (head == gzip_magic) {
+    s.inflater = std::make_unique<Inflater>();
+  } else if (path_.ends_with(".gz")) {
+    fail_file("{}: this is not a gzip file; drop the .gz from its name if it is plain text", path_);
+  } else if (!size_error) {
+    s.size = size;
+  }
+  rewind();
+}
+
+ByteSource::~ByteSource() = default;
+
+void ByteSource::rewind() {
+  State& s = *state_;
+  s.position = 0;
+  if (!s.memory && std::fseek(s.file.get(), 0, SEEK_SET) != 0) {
+    fail_file("{}: cannot be read again from its start: {}", path_, system_message(errno));
+  }
+  if (s.inflater) s.inflater->reset();
+}
+
+std::uint64_t ByteSource::plain_size() const { return state_->size; }
+
+std::size_t ByteSource::read(std::string& out, std::size_t count) {
+  State& s = *state_;
+  const auto stored = [&](char* to, std::size_t wanted) {
+    if (!s.memory) return read_file(s.file.get(), path_, to, wanted);
+    const std::size_t got = std::min(wanted, s.memory->size() - s.position);
+    std::memcpy(to, s.memory->data() + s.position, got);
+    s.position += got;
+    return got;
+  };
+  const std::size_t before = out.size();
+  out.resize(before + count);
+  char* const to = out.data() + before;
+  const std::size_t got =
+      s.inflater ? s.inflater->read(to, count, path_, stored) : stored(to, count);
+  out.resize(before + got);
+  return got;
+}
+
+}  // namespace covshift

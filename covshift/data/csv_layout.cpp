@@ -1,0 +1,200 @@
+#include "covshift/data/csv_layout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <unordered_map>
+#include <utility>
+
+#include "covshift/base/error.hpp"
+#include "covshift/data/number.hpp"
+
+namespace covshift {
+
+namespace {
+
+constexpr std::size_t sample_bytes = std::size_t{64} << 10U;
+constexpr std::size_t longest_header = std::size_t{64} << 20U;
+constexpr std::size_t sample_records = 50;
+
+bool is_blank_line(std::string_view line, const RecordSyntax& syntax) {
+  return std::all_of(line.begin(), line.end(),
+                     [&](char c) { return is_blank(c, syntax) || c == '\r' || c == '\n'; });
+}
+
+/// The records at the start of `text`, blank lines aside; a last one that `text` may not hold whole
+/// only if the file ends there.
+std::vector<std::string_view> leading_records(std::string_view text, bool ended,
+                                              const RecordSyntax& syntax) {
+  std::vector<std::string_view> records;
+  while (!text.empty() && records.size() < sample_records) {
+    std::size_t end = first_record_end(text, syntax);
+    if (end == 0) {
+      if (!ended) break;
+      end = text.size();
+    }
+    if (!is_blank_line(text.substr(0, end), syntax)) records.push_back(text.substr(0, end));
+    text.remove_prefix(end);
+  }
+  return records;
+}
+
+/// The delimiter that cuts all first rows into the same number of fields, more than one. If none
+/// does, the one that cuts most of them alike: the reader will then say which row is odd.
+char detect_delimiter(std::string_view sample, bool ended) {
+  // Blanks come last: they also follow other delimiters.
+  constexpr std::array<char, 4> candidates = {',', '\t', ';', ' '};
+  char best = ',';
+  double best_share = 0.0;
+  for (const char delimiter : candidates) {
+    const RecordSyntax syntax{delimiter, true};
+    const auto records = leading_records(sample, ended, syntax);
+    if (records.empty()) continue;
+    const std::size_t fields = split_record(records.front(), syntax).size();
+    if (fields < 2) continue;
+    const auto alike = std::count_if(records.begin(), records.end(), [&](std::string_view r) {
+      return split_record(r, syntax).size() == fields;
+    });
+    const double share = static_cast<double>(alike) / static_cast<double>(records.size());
+    // Words are set apart by blanks too: for these, alike must not be an accident.
+    if (delimiter == ' ' && share < 0.5) continue;
+    if (share > best_share) {
+      best_share = share;
+      best = delimiter;
+    }
+  }
+  return best;
+}
+
+bool looks_like_header(const std::vector<CsvField>& fields) {
+  for (std::size_t c = 0; c < fields.size(); ++c) {
+    const CsvField& field = fields[c];
+    // Tables written with their row names have an empty first field.
+    if (c == 0 && field.text.empty() && fields.size() > 1) continue;
+    if (field.quoted ? field.text.empty() : is_missing(field.text)) return false;
+    if (parse_number(field.text)) return false;
+  }
+  return true;
+}
+
+void check_encoding(const std::string& path, std::string_view head) {
+  if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) {
+    fail_input("{}:1:1: this text is UTF-16; save it as UTF-8", path);
+  }
+  if (head.find('\n') == std::string_view::npos && head.find('\r') < head.size() - 1) {
+    fail_input("{}:1:1: lines end with CR alone; save the file with LF or CRLF line ends", path);
+  }
+}
+
+std::vector<std::string> header_names(const std::string& path, std::size_t line,
+                                      std::vector<CsvField> fields) {
+  std::vector<std::string> names;
+  std::unordered_map<std::string, std::size_t> seen;
+  for (std::size_t c = 0; c < fields.size(); ++c) {
+    std::string name =
+        fields[c].text.empty() ? fmt::format("c{}", c + 1) : std::move(fields[c].text);
+    const auto [other, fresh] = seen.emplace(name, c + 1);
+    if (!fresh) {
+      fail_input("{}:{}:{}: the column name {} is used twice (fields {} and {}); rename one", path,
+                 line, c + 1, quoted_excerpt(name), other->second, c + 1);
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+}  // namespace
+
+std::vector<CsvField> split_record(std::string_view text, const RecordSyntax& syntax) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  const bool runs = syntax.delimiter == ' ';
+  std::vector<CsvField> fields;
+  std::size_t p = 0;
+  const auto skip_blanks = [&] {
+    while (p < text.size() && is_blank(text[p], syntax)) ++p;
+  };
+  while (true) {
+    skip_blanks();
+    if (runs && p == text.size() && !fields.empty()) return fields;
+    CsvField field;
+    field.quoted = syntax.quotes && p < text.size() && text[p] == '"';
+    if (field.quoted) {
+      for (++p; p < text.size(); ++p) {
+        if (text[p] == '"') {
+          if (p + 1 == text.size() || text[p + 1] != '"') break;
+          ++p;
+        }
+        field.text += text[p];
+      }
+      p = std::min(p + 1, text.size());
+    }
+    const std::size_t begin = p;
+    while (p < text.size() && (runs ? !is_blank(text[p], syntax) : text[p] != syntax.delimiter)) {
+      ++p;
+    }
+    field.text += trim(text.substr(begin, p - begin));
+    fields.push_back(std::move(field));
+    if (p == text.size()) return fields;
+    if (!runs) ++p;
+  }
+}
+
+CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std::string& head) {
+  const std::string& path = source.path();
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  CsvLayout layout;
+  bool ended = source.read(head, sample_bytes) < sample_bytes;
+  check_encoding(path, head);
+  const std::size_t text_start = head.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+
+  std::size_t record_start = text_start;
+  std::size_t record_end = 0;
+  while (true) {
+    const std::string_view text = std::string_view(head).substr(text_start);
+    layout.syntax.delimiter =
+        options.delimiter != '\0' ? options.delimiter : detect_delimiter(text, ended);
+    const auto records = leading_records(text, ended, layout.syntax);
+    if (!records.empty()) {
+      record_start = static_cast<std::size_t>(records.front().data() - head.data());
+      record_end = record_start + records.front().size();
+      break;
+    }
+    if (ended) fail_input("{}: the file is empty; it needs at least one row of data", path);
+    if (head.size() > longest_header) {
+      fail_input("{}:1:1: the first row is longer than {} MiB; probably a quote (\") is not closed",
+                 path, longest_header >> 20U);
+    }
+    const std::size_t more = head.size();
+    ended = source.read(head, more) < more;
+  }
+
+  const auto lines_in = [&](std::size_t begin, std::size_t end) {
+    return static_cast<std::size_t>(std::count(head.begin() + static_cast<std::ptrdiff_t>(begin),
+                                               head.begin() + static_cast<std::ptrdiff_t>(end),
+                                               '\n'));
+  };
+  const std::size_t first_line = 1 + lines_in(0, record_start);
+  const std::string_view record(head.data() + record_start, record_end - record_start);
+  if (first_record_end(std::string(record) + '\n', layout.syntax) == 0) {
+    fail_input(
+        "{}:{}: a quote (\") in this row is never closed; close it, or double it to mean the "
+        "character itself",
+        path, first_line);
+  }
+  auto fields = split_record(record, layout.syntax);
+  const bool header = options.header == HeaderLine::present ||
+                      (options.header == HeaderLine::detect && looks_like_header(fields));
+  layout.data_offset = header ? record_end : record_start;
+  layout.first_data_line = first_line + (header ? lines_in(record_start, record_end) : 0);
+  if (header) {
+    layout.names = header_names(path, first_line, std::move(fields));
+  } else {
+    for (std::size_t c = 0; c < fields.size(); ++c) {
+      layout.names.push_back(fmt::format("c{}", c + 1));
+    }
+  }
+  return layout;
+}
+
+}  // namespace covshift

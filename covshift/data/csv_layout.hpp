@@ -1,0 +1,33 @@
+// What must be known of a delimited text file before its rows are read: how its fields are set
+// apart, and the names of its columns.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "covshift/data/read_table.hpp"
+#include "covshift/data/records.hpp"
+
+namespace covshift {
+
+struct CsvField {
+  std::string text;
+  bool quoted = false;
+};
+
+struct CsvLayout {
+  RecordSyntax syntax;
+  std::vector<std::string> names;
+  std::size_t data_offset = 0;      ///< the byte at which the first row starts
+  std::size_t first_data_line = 1;  ///< its line
+};
+
+/// The fields of the record at the start of `text` (which holds the whole of it).
+std::vector<CsvField> split_record(std::string_view text, const RecordSyntax& syntax);
+
+/// Reads ahead as far as needed; `head` receives what was read. Throws Error if there are no rows.
+CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std::string& head);
+
+}  // namespace covshift

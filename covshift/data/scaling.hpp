@@ -1,0 +1,51 @@
+// Scaling of features, fitted once on the training data and stored with the model.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "covshift/data/matrix.hpp"
+
+namespace covshift {
+
+enum class ScaleKind {
+  none,
+  unit,      ///< training values to [0, 1]
+  standard,  ///< training values to mean 0 and (population) standard deviation 1
+};
+
+/// "none", "unit" or "standard"; an Error otherwise.
+ScaleKind parse_scale_kind(std::string_view name);
+std::string_view scale_kind_name(ScaleKind kind);
+
+/// x becomes (x - offset) / scale, for each column. Taking an offset off would fill a sparse
+/// matrix, so that a sparse one is only divided: unit by the largest absolute value, standard by
+/// the standard deviation (around the mean, zeros included). A column that is constant in training
+/// is divided by 1. Whether the offsets are used was decided in training: a scaler fitted on sparse
+/// data treats dense data likewise.
+class Scaler {
+ public:
+  static Scaler fit(ScaleKind kind, const Matrix& train);
+
+  /// In place. An Error if the matrix has another number of columns, or is sparse and the scaler
+  /// has offsets.
+  void apply(Matrix& matrix) const;
+
+  [[nodiscard]] ScaleKind kind() const { return kind_; }
+  [[nodiscard]] std::size_t cols() const { return scales_.size(); }
+  [[nodiscard]] const std::vector<double>& offsets() const { return offsets_; }
+  [[nodiscard]] const std::vector<double>& scales() const { return scales_; }
+
+  [[nodiscard]] nlohmann::json to_json() const;
+  static Scaler from_json(const nlohmann::json& json);
+
+ private:
+  ScaleKind kind_ = ScaleKind::none;
+  std::vector<double> offsets_;  ///< all zero if fitted on sparse data
+  std::vector<double> scales_;   ///< all positive
+};
+
+}  // namespace covshift

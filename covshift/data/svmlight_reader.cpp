@@ -1,0 +1,168 @@
+// svmlight: lines of `label index:value ... # comment`, with an optional `qid:number` that is
+// ignored. A line may lack its label; indices may be in any order.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <utility>
+
+#include "covshift/base/error.hpp"
+#include "covshift/data/number.hpp"
+#include "covshift/data/readers.hpp"
+#include "covshift/data/records.hpp"
+
+namespace covshift {
+
+namespace {
+
+class SvmlightReader {
+ public:
+  SvmlightReader(ByteSource& source, const ReadOptions& options)
+      : source_(source), options_(options) {
+    table_.source = source.path();
+    matrix_.sparse = true;
+    matrix_.offsets.push_back(0);
+    label_.name = unnamed_label;
+    label_.categorical = true;
+  }
+
+  Table read() {
+    RecordChunker chunker(source_, {}, RecordSyntax{' ', false}, options_.chunk_bytes);
+    std::string chunk;
+    while (chunker.next(chunk)) {
+      std::string_view rest = chunk;
+      while (!rest.empty()) {
+        const std::size_t length = rest.find('\n');
+        ++line_;
+        parse_line(rest.substr(0, length));
+        rest.remove_prefix(length + 1);
+      }
+    }
+    if (label_.codes.empty()) {
+      fail_input("{}: the file is empty; it needs at least one row of data", table_.source);
+    }
+    return finish();
+  }
+
+ private:
+  struct Entry {
+    std::int32_t index;
+    double value;
+    std::size_t field;
+  };
+
+  void parse_line(std::string_view line) {
+    if (line_ == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
+    line = trim(line.substr(0, line.find('#')));
+    if (line.empty()) return;
+    table_.lines.note(label_.codes.size(), line_);
+    entries_.clear();
+    std::size_t field = 0;
+    bool sorted = true;
+    std::int32_t code = -1;
+    while (!line.empty()) {
+      const std::size_t length = std::min(line.find_first_of(" \t"), line.size());
+      const std::string_view token = line.substr(0, length);
+      line.remove_prefix(length);
+      line = trim(line);
+      ++field;
+      if (field == 1 && token.find(':') == std::string_view::npos) {
+        if (!is_missing(token)) code = labels_.code(token);
+        continue;
+      }
+      if (token.starts_with("qid:")) continue;
+      entries_.push_back(parse_entry(token, field));
+      sorted = sorted &&
+               (entries_.size() < 2 || entries_[entries_.size() - 2].index < entries_.back().index);
+    }
+    if (!sorted) sort_entries();
+    for (const Entry& entry : entries_) {
+      matrix_.columns.push_back(entry.index);
+      matrix_.values.push_back(entry.value);
+    }
+    matrix_.offsets.push_back(static_cast<std::int64_t>(matrix_.values.size()));
+    label_.codes.push_back(code);
+  }
+
+  Entry parse_entry(std::string_view token, std::size_t field) {
+    const std::size_t colon = token.find(':');
+    if (colon == std::string_view::npos) {
+      fail(field, "{} is not index:value; write features as 3:0.25", quoted_excerpt(token));
+    }
+    Entry entry{0, 0.0, field};
+    const std::string_view index = token.substr(0, colon);
+    const char* const index_end = index.data() + index.size();
+    const auto [stop, error] = std::from_chars(index.data(), index_end, entry.index);
+    // One less than the largest number, so that the count of features fits as well.
+    if (error != std::errc() || stop != index_end || entry.index < 0 ||
+        entry.index == std::numeric_limits<std::int32_t>::max()) {
+      fail(field, "the index in {} is not a whole number from 0 to 2147483646",
+           quoted_excerpt(token));
+    }
+    if (entry.index == 0 && options_.index_base == 1) {
+      fail(field, "the index 0 in {} in a file whose features count from 1", quoted_excerpt(token));
+    }
+    const auto value = parse_number(token.substr(colon + 1));
+    if (!value) {
+      fail(field, "the value in {} is not a number; write features as 3:0.25",
+           quoted_excerpt(token));
+    }
+    if (!std::isfinite(*value)) {
+      fail(field, "the value in {} is not finite; leave the entry out or correct it",
+           quoted_excerpt(token));
+    }
+    entry.value = *value;
+    zero_seen_ = zero_seen_ || entry.index == 0;
+    largest_ = std::max(largest_, entry.index);
+    return entry;
+  }
+
+  void sort_entries() {
+    std::stable_sort(entries_.begin(), entries_.end(),
+                     [](const Entry& a, const Entry& b) { return a.index < b.index; });
+    const auto twice =
+        std::adjacent_find(entries_.begin(), entries_.end(),
+                           [](const Entry& a, const Entry& b) { return a.index == b.index; });
+    if (twice == entries_.end()) return;
+    fail(std::next(twice)->field, "the index {} occurs twice in this row; keep one", twice->index);
+  }
+
+  template <typename... Args>
+  [[noreturn]] void fail(std::size_t field, fmt::format_string<Args...> text, Args&&... args) {
+    fail_input("{}:{}:{}: {}", table_.source, line_, field,
+               fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  Table finish() {
+    table_.index_base = options_.index_base.value_or(zero_seen_ ? 0 : 1);
+    if (table_.index_base == 1) {
+      for (std::int32_t& column : matrix_.columns) --column;
+    }
+    table_.rows = matrix_.rows = label_.codes.size();
+    matrix_.cols = static_cast<std::size_t>(largest_ + 1 - table_.index_base);
+    label_.levels = labels_.take_levels();
+    table_.columns.push_back(std::move(label_));
+    table_.sparse = std::move(matrix_);
+    return std::move(table_);
+  }
+
+  ByteSource& source_;
+  const ReadOptions& options_;
+  Table table_;
+  Matrix matrix_;
+  Column label_;
+  Dictionary labels_;
+  std::vector<Entry> entries_;  ///< of the current line
+  std::size_t line_ = 0;
+  std::int32_t largest_ = 0;
+  bool zero_seen_ = false;
+};
+
+}  // namespace
+
+Table read_svmlight(ByteSource& source, const ReadOptions& options) {
+  return SvmlightReader(source, options).read();
+}
+
+}  // namespace covshift

@@ -1,0 +1,81 @@
+#include "covshift/data/table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "covshift/base/error.hpp"
+#include "covshift/data/number.hpp"
+
+namespace covshift {
+
+std::int32_t Dictionary::code(std::string_view text) {
+  const auto found = codes_.find(text);
+  if (found != codes_.end()) return found->second;
+  const auto next = static_cast<std::int32_t>(levels_.size());
+  levels_.emplace_back(text);
+  codes_.emplace(levels_.back(), next);
+  return next;
+}
+
+std::vector<std::string> Dictionary::take_levels() {
+  codes_.clear();
+  return std::exchange(levels_, {});
+}
+
+std::size_t LineMap::line_of(std::size_t row) const {
+  const auto after = std::upper_bound(breaks_.begin(), breaks_.end(), row,
+                                      [](std::size_t r, const Break& b) { return r < b.row; });
+  if (after == breaks_.begin()) return row + 1;
+  const Break& before = *std::prev(after);
+  return before.line + (row - before.row);
+}
+
+std::string Column::text(std::size_t row) const {
+  if (missing(row)) return {};
+  return categorical ? levels[static_cast<std::size_t>(codes[row])] : number_text(numbers[row]);
+}
+
+const Column* Table::find(std::string_view name) const {
+  const auto found = std::find_if(columns.begin(), columns.end(),
+                                  [&](const Column& column) { return column.name == name; });
+  return found == columns.end() ? nullptr : &*found;
+}
+
+const Column& Table::at(std::string_view name) const {
+  if (const Column* column = find(name)) return *column;
+  constexpr std::size_t listed = 12;
+  std::string names;
+  for (std::size_t c = 0; c < std::min(columns.size(), listed); ++c) {
+    names += (c == 0 ? "" : ", ") + columns[c].name;
+  }
+  if (columns.size() > listed) names += fmt::format(", ... ({} in all)", columns.size());
+  fail_input("{}: there is no column {}; its columns are {}", source, quoted_excerpt(name), names);
+}
+
+std::string Table::where(std::size_t row) const {
+  return fmt::format("{}:{}", source, lines.line_of(row));
+}
+
+std::string Table::where(std::size_t row, const Column& column) const {
+  return fmt::format("{}:{}", where(row), &column - columns.data() + 1);
+}
+
+const std::vector<double>& finite_numbers(const Table& table, const Column& column,
+                                          std::string_view what) {
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    const double value = column.categorical ? parse_number(column.text(row)).value_or(std::nan(""))
+                                            : column.numbers[row];
+    if (!std::isfinite(value)) {
+      fail_input("{}: the {} is '{}'; it must be a finite number", table.where(row, column), what,
+                 column.text(row));
+    }
+  }
+  if (column.categorical) {
+    fail_input("{}: column '{}' was read as text and cannot serve as {} as well", table.source,
+               column.name, what);
+  }
+  return column.numbers;
+}
+
+}  // namespace covshift

@@ -1,0 +1,95 @@
+// What a data file holds, before it is encoded as numbers for a learner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "covshift/data/matrix.hpp"
+
+namespace covshift {
+
+/// Texts numbered 0, 1, ... in the order in which they first appear.
+class Dictionary {
+ public:
+  std::int32_t code(std::string_view text);
+  [[nodiscard]] const std::vector<std::string>& levels() const { return levels_; }
+  [[nodiscard]] std::vector<std::string> take_levels();
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+  std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>> codes_;
+  std::vector<std::string> levels_;
+};
+
+/// The line of the file at which each row starts. Rows mostly follow one another line by line, so
+/// only the places where they do not are stored.
+class LineMap {
+ public:
+  struct Break {
+    std::size_t row;
+    std::size_t line;
+  };
+  /// Rows are noted in ascending order.
+  void note(std::size_t row, std::size_t line) {
+    if (breaks_.empty() || line - breaks_.back().line != row - breaks_.back().row) {
+      breaks_.push_back({row, line});
+    }
+  }
+  [[nodiscard]] std::size_t line_of(std::size_t row) const;
+  [[nodiscard]] const std::vector<Break>& breaks() const { return breaks_; }
+
+ private:
+  std::vector<Break> breaks_;
+};
+
+/// One named column: numbers (NaN where missing), or categories (code -1 where missing).
+struct Column {
+  std::string name;
+  bool categorical = false;
+  std::vector<double> numbers;      ///< numeric only
+  std::vector<std::int32_t> codes;  ///< categorical only: positions in `levels`
+  std::vector<std::string> levels;  ///< categorical only
+
+  [[nodiscard]] bool missing(std::size_t row) const {
+    return categorical ? codes[row] < 0 : numbers[row] != numbers[row];
+  }
+  /// The field as text; a number in its shortest spelling; empty when missing.
+  [[nodiscard]] std::string text(std::size_t row) const;
+};
+
+/// The name of the label column of a format that does not name its columns (svmlight).
+inline constexpr std::string_view unnamed_label = "label";
+
+struct Table {
+  std::string source;  ///< the file, for messages
+  std::size_t rows = 0;
+  std::vector<Column> columns;   ///< as in the file; for svmlight only the label
+  std::optional<Matrix> sparse;  ///< svmlight only: the features, columns ascending in each row
+  int index_base = 1;            ///< svmlight only: the number the file gives to its first feature
+  LineMap lines;                 ///< empty for a binary format
+
+  [[nodiscard]] const Column* find(std::string_view name) const;
+  /// The column of that name; an Error that lists what there is if there is none.
+  [[nodiscard]] const Column& at(std::string_view name) const;
+  /// "file:line:field" (both from 1; of a binary file: row and column), for messages.
+  [[nodiscard]] std::string where(std::size_t row, const Column& column) const;
+  /// "file:line".
+  [[nodiscard]] std::string where(std::size_t row) const;
+};
+
+/// The numbers of a column all of which must be finite; an Error that names the first that is not.
+/// `what` says what they are: "weight".
+const std::vector<double>& finite_numbers(const Table& table, const Column& column,
+                                          std::string_view what);
+
+}  // namespace covshift

@@ -1,0 +1,39 @@
+// Named views: disjoint groups of features that share a generalization assumption.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "covshift/data/encoder.hpp"
+
+namespace covshift {
+
+struct Views {
+  std::vector<std::string> names;
+  std::vector<std::int32_t> view_of;  ///< for each encoded column, a position in `names`
+
+  /// One view, named all.
+  static Views all(const Encoder& encoder);
+  /// A view for each column of the file, named as it is.
+  static Views each(const Encoder& encoder);
+  /// Lines of `name = column, column*, ...`. * stands for any text and ? for one character; a name
+  /// with commas or blanks at its ends is put in double quotes; # starts a comment. All encoded
+  /// columns of a categorical column go together. Columns in no view form the view `rest`; a column
+  /// in two is an Error, and so is a pattern without a match.
+  static Views from_file(const std::string& path, const Encoder& encoder);
+  /// "all", "each" or the path of a file.
+  static Views parse(const std::string& spec, const Encoder& encoder);
+
+  /// The encoded columns of a view, ascending.
+  [[nodiscard]] std::vector<std::int32_t> columns_of(std::size_t view) const;
+
+  [[nodiscard]] nlohmann::json to_json() const;
+  static Views from_json(const nlohmann::json& json);
+
+  bool operator==(const Views&) const = default;
+};
+
+}  // namespace covshift

@@ -1,0 +1,42 @@
+// lab/: the paper's experiments. Uses everything else; nothing uses it but the program.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "covshift/data/matrix.hpp"
+
+namespace covshift {
+
+/// Biased sampling as in the paper's supplement: split the rows by a feature, project each portion
+/// on one of its own principal components, and draw rows in proportion to a normal density around
+///     mu = min + (max - min)/a,   sigma = std/b
+/// of that projection. What the paper leaves open is an option here.
+struct BiasedSampling {
+  int feature = -1;              ///< the column to split by; -1: drawn at random
+  double quantile = 0.5;         ///< rows up to this quantile of it are the training portion
+  double a_low = 2, a_high = 4;  ///< a is drawn uniformly between
+  double b_low = 1, b_high = 2;  ///< and b
+  std::size_t train = 100;       ///< rows to draw from each portion
+  std::size_t target = 100;
+  bool replacement = true;
+  unsigned long long seed = 0;
+};
+
+struct BiasedSample {
+  std::vector<std::size_t> train, target;  ///< row numbers
+  int feature = 0;
+  double threshold = 0;  ///< training portion: feature <= threshold
+  struct Draw {
+    std::size_t component = 0;
+    double a = 0, b = 0;
+    double mu = 0, sigma = 0;
+  };
+  Draw train_draw, target_draw;
+};
+
+/// Throws Error if a portion is empty, or has fewer rows with positive weight than are to be drawn
+/// without replacement.
+BiasedSample biased_sample(const MatrixView& x, const BiasedSampling& options);
+
+}  // namespace covshift

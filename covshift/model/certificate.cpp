@@ -1,0 +1,91 @@
+#include "covshift/model/certificate.hpp"
+
+#include <cmath>
+#include <vector>
+
+#include "covshift/base/error.hpp"
+#include "covshift/learn/examples.hpp"
+#include "covshift/model/classifier.hpp"
+
+namespace covshift {
+namespace {
+
+/// 1/m sum_i w_i psi_i[y_i], the training statistics that the adversary has to match.
+double matched_statistics(const Classifier& model, const Problem& problem) {
+  const Examples examples(problem, 1, nullptr);
+  const auto k = static_cast<std::size_t>(examples.labels());
+  std::vector<double> rows(examples.size() * k, 0.0);
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    rows[i * k + examples.label()[i]] = examples.a()[i];
+  }
+  RowMatrix statistics;
+  examples.collect(rows.data(), statistics);
+  double sum = 0;
+  for (std::size_t j = 0; j < model.weights().size(); ++j) {
+    sum += model.weights()[j] * statistics.data()[j];
+  }
+  return sum;
+}
+
+double squared_norm(std::span<const double> x) {
+  double sum = 0;
+  for (const double v : x) sum += v * v;
+  return sum;
+}
+
+}  // namespace
+
+Certificate certificate_of(const Classifier& model, const TrainingData& data,
+                           const Problem& problem, const Solution& solution, double delta) {
+  if (!(delta > 0 && delta < 1)) fail_input("delta must lie in (0, 1), not {}", delta);
+  Certificate c;
+  c.game_value = solution.objective;
+  c.gap = solution.gap;
+  c.delta = delta;
+  // Theorem on m and n: n features phi(x, y), strong convexity 2 lambda of lambda ||T||^2.
+  const double n = static_cast<double>(model.weights().size());
+  const double m = static_cast<double>(data.features.rows);
+  c.finite_sample = n * std::log(2 * n / delta) / (4 * (2 * model.lambda()) * m);
+  if (data.target == nullptr || !model.shift().weighted()) return c;
+
+  // The paper's objective with its expectation over the target taken over the target sample,
+  // E_target[V(psi(x))] - E_train[w psi[y]] + lambda ||T||^2.
+  const auto k = static_cast<std::size_t>(model.game().labels());
+  const Game& game = model.game();
+  if (game.label_costs())
+    return c;  // the hinge is no loss of a distribution: no game on the target
+  const std::vector<double> psi = model.potentials(*data.target, data.given_target);
+  std::vector<double> q(k);
+  double value = 0;
+  double risk = 0;
+  const int no_label = 0;
+  for (std::size_t i = 0; i < data.target->rows; ++i) {
+    double v = 0;
+    game.play(1, psi.data() + i * k, &no_label, &v, q.data());
+    value += v;
+    risk += game.bayes_risk(q, no_label);
+  }
+  const auto rows = static_cast<double>(data.target->rows);
+  c.target_risk = risk / rows;
+  c.target_value = value / rows - matched_statistics(model, problem) +
+                   model.lambda() * squared_norm(model.weights());
+  return c;
+}
+
+std::string describe(const Certificate& c, const std::string& loss) {
+  if (!c.target_value) {
+    return fmt::format(
+        "Promised: the training problem is solved to within {:.2g} of its optimum {}; nothing is "
+        "promised about data that differ from the training data.",
+        c.gap, fmt::format("{:.4g}", c.game_value));
+  }
+  return fmt::format(
+      "Promised: if P(y|x) is the same in training and target and the density ratio is right, no "
+      "labelling of the target that matches the training statistics makes the expected {} loss of "
+      "these predictions exceed {:.4g} (estimated on the target sample; solved to within {:.2g}). "
+      "Not "
+      "promised: anything about single rows, a shift in P(y|x), or errors of the density ratio.",
+      loss, *c.target_value, c.gap);
+}
+
+}  // namespace covshift

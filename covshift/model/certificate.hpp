@@ -1,0 +1,32 @@
+// What can be said of the target without its labels.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace covshift {
+
+class Classifier;
+struct Problem;
+struct Solution;
+struct TrainingData;
+
+/// See docs/certificate.md for what each number means and assumes.
+struct Certificate {
+  /// F: the worst expected target loss over all label distributions that match the training
+  /// statistics (up to the slack that lambda allows), estimated on the weighted training sample.
+  double game_value = 0;
+  double gap = 0;                      ///< F is within this of the optimum: proven by the dual
+  std::optional<double> target_value;  ///< the same value with V averaged over the target sample
+  std::optional<double> target_risk;   ///< the adversary's mean Bayes risk H on the target sample
+  double finite_sample = 0;  ///< the paper's theorem: n log(2n/delta) / (4 M m), M = 2 lambda
+  double delta = 0;
+};
+
+Certificate certificate_of(const Classifier& model, const TrainingData& data,
+                           const Problem& problem, const Solution& solution, double delta);
+
+/// What is and is not promised, in one plain sentence.
+std::string describe(const Certificate& certificate, const std::string& loss);
+
+}  // namespace covshift

@@ -1,0 +1,145 @@
+// model/: a fitted model: how it is fitted, what it predicts and promises, its file. Uses
+// everything but lab/.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "covshift/data/views.hpp"
+#include "covshift/game/game.hpp"
+#include "covshift/learn/solve.hpp"
+#include "covshift/model/certificate.hpp"
+#include "covshift/select/cross_validation.hpp"
+#include "covshift/shift/shift.hpp"
+
+namespace covshift {
+
+/// The regularisation weight: a number, or chosen by cross validation on a grid.
+struct LambdaChoice {
+  enum class Kind {
+    automatic,  ///< cv where the method ignores the shift, else iwcv (as in the paper)
+    fixed,
+    cv,
+    iwcv,
+  };
+  Kind kind = Kind::automatic;
+  double value = 0;
+};
+
+/// The paper's grid: 2^-16, 2^-12, 2^-8, 2^-4, 1.
+std::vector<double> paper_lambdas();
+
+struct FitOptions {
+  /// A row of the table of methods, or "auto": the one of the smallest importance-weighted
+  /// held-out loss among those without and with the shift.
+  std::string method = "robust";
+  std::string loss;                      ///< empty: the method's
+  std::optional<CostMatrix> costs;       ///< the loss, where it is a cost matrix
+  std::optional<Assumption> generalize;  ///< none: the method's
+  bool choose_temper = false;            ///< temper with g chosen by importance-weighted CV
+  ShiftOptions shift;                    ///< its own `generalize` is not used
+  LambdaChoice lambda;
+  std::vector<double> lambdas = paper_lambdas();
+  int folds = 5;
+  bool bias = true;
+  double delta = 0.05;  ///< of the certificate's finite-sample term
+  SolveOptions solve;   ///< with threads and seed, which all parts use; observes the last fit
+  std::function<bool()> cancelled;  ///< asked by several threads; true: throws Error (stopped)
+  /// What is being done, and the share of it that is done; one thread at a time.
+  std::function<void(std::string_view, double)> progress;
+};
+
+/// What a classifier learns from; all of it the caller's memory.
+struct TrainingData {
+  MatrixView features;
+  std::span<const int> labels;
+  int classes = 0;
+  std::span<const double> sample_weight;
+  const MatrixView* target = nullptr;  ///< unlabelled inputs of where the model will be used
+  Views views;
+  GivenDensities given_train, given_target;
+};
+
+struct RatioSummary {
+  double effective_sample_size = 0;
+  double largest_share = 0;  ///< of one example in the total weight
+};
+
+struct Candidate {
+  std::string method;
+  std::string generalize;
+  std::vector<CrossValidated> path;
+};
+
+struct FitReport {
+  Solution solution;  ///< without its weights
+  double lambda = 0;
+  std::string lambda_choice;          ///< fixed, cv or iwcv
+  std::vector<Candidate> candidates;  ///< what was tried where something was chosen
+  std::optional<RatioSummary> ratio;  ///< where there is a target
+  double seconds = 0;                 ///< of everything: ratio, selection and the fit
+};
+
+struct Predictions {
+  std::size_t rows = 0;
+  int actions = 0;
+  std::vector<double> p;          ///< rows x actions
+  std::vector<double> psi;        ///< rows x K, the potentials
+  std::vector<double> log_ratio;  ///< log P_test(x)/P_train(x)
+  std::vector<int> action;        ///< the likeliest
+};
+
+/// A model on encoded features.
+class Classifier {
+ public:
+  static Classifier fit(const TrainingData& data, const FitOptions& options);
+
+  /// Row by row: any number of rows, in any order, gives the same answers.
+  [[nodiscard]] Predictions predict(const MatrixView& x, const GivenDensities& given = {},
+                                    int threads = 0) const;
+  /// psi of each row, rows x K.
+  [[nodiscard]] std::vector<double> potentials(const MatrixView& x,
+                                               const GivenDensities& given = {},
+                                               int threads = 0) const;
+
+  [[nodiscard]] const std::string& method() const { return method_; }
+  [[nodiscard]] const Game& game() const { return *game_; }
+  [[nodiscard]] const Shift& shift() const { return shift_; }
+  [[nodiscard]] const Certificate& certificate() const { return certificate_; }
+  [[nodiscard]] const FitReport& report() const { return report_; }
+  [[nodiscard]] double lambda() const { return lambda_; }
+  [[nodiscard]] bool bias() const { return bias_; }
+  [[nodiscard]] std::size_t cols() const { return cols_; }
+  /// T, (columns + bias) x K row-major.
+  [[nodiscard]] std::span<const double> weights() const { return weights_; }
+
+  [[nodiscard]] nlohmann::json to_json() const;
+  static Classifier from_json(const nlohmann::json& json, const Views& views, int classes);
+
+ private:
+  explicit Classifier(Shift shift) : shift_(std::move(shift)) {}
+  /// Potentials and log ratios: of a few rows, and of all by threads.
+  void evaluate(const MatrixView& x, const GivenDensities& given, double* psi,
+                double* log_ratio) const;
+  void evaluate_all(const MatrixView& x, const GivenDensities& given, int threads,
+                    std::vector<double>& psi, std::vector<double>& log_ratio) const;
+
+  std::string method_;
+  std::shared_ptr<const Game> game_;
+  std::optional<CostMatrix> costs_;
+  Shift shift_;
+  bool bias_ = true;
+  double lambda_ = 0;
+  std::size_t cols_ = 0;
+  std::vector<double> weights_;
+  Certificate certificate_;
+  FitReport report_;
+};
+
+}  // namespace covshift

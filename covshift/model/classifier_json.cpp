@@ -1,0 +1,95 @@
+// The part of a model file that a classifier fills.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "covshift/base/error.hpp"
+#include "covshift/data/json_fields.hpp"
+#include "covshift/model/classifier.hpp"
+
+namespace covshift {
+namespace {
+
+using detail::json_field;
+using nlohmann::json;
+
+json optional_number(const std::optional<double>& x) { return x ? json(*x) : json(nullptr); }
+
+std::optional<double> read_optional(const json& object, const char* name) {
+  const auto member = json_field<json>(object, name, "certificate");
+  if (member.is_null()) return std::nullopt;
+  return json_field<double>(object, name, "certificate");
+}
+
+json certificate_json(const Certificate& c) {
+  return {{"game_value", c.game_value},
+          {"gap", c.gap},
+          {"target_value", optional_number(c.target_value)},
+          {"target_risk", optional_number(c.target_risk)},
+          {"finite_sample", c.finite_sample},
+          {"delta", c.delta}};
+}
+
+Certificate read_certificate(const json& object) {
+  Certificate c;
+  c.game_value = json_field<double>(object, "game_value", "certificate");
+  c.gap = json_field<double>(object, "gap", "certificate");
+  c.target_value = read_optional(object, "target_value");
+  c.target_risk = read_optional(object, "target_risk");
+  c.finite_sample = json_field<double>(object, "finite_sample", "certificate");
+  c.delta = json_field<double>(object, "delta", "certificate");
+  return c;
+}
+
+}  // namespace
+
+json Classifier::to_json() const {
+  json loss = game_->name();
+  if (costs_) {
+    loss = {{"actions", costs_->actions}, {"labels", costs_->labels}, {"cost", costs_->cost}};
+  }
+  return {{"method", method_},
+          {"loss", std::move(loss)},
+          {"lambda", lambda_},
+          {"bias", bias_},
+          {"weights", weights_},
+          {"shift", shift_.to_json()},
+          {"certificate", certificate_json(certificate_)}};
+}
+
+Classifier Classifier::from_json(const json& object, const Views& views, int classes) {
+  const char* what = "classifier";
+  Classifier model(Shift::from_json(json_field<json>(object, "shift", what), views));
+  model.method_ = json_field<std::string>(object, "method", what);
+  find_method(model.method_);
+  const auto loss = json_field<json>(object, "loss", what);
+  if (loss.is_object()) {
+    CostMatrix costs;
+    costs.actions = json_field<int>(loss, "actions", "loss");
+    costs.labels = json_field<int>(loss, "labels", "loss");
+    costs.cost = json_field<std::vector<double>>(loss, "cost", "loss");
+    if (costs.labels != classes) {
+      fail_input("loss: {} columns of costs for {} classes", costs.labels, classes);
+    }
+    model.costs_ = costs;
+    model.game_ = cost_game(std::move(costs));
+  } else {
+    model.game_ = make_game(json_field<std::string>(object, "loss", what), classes);
+  }
+  model.lambda_ = json_field<double>(object, "lambda", what);
+  model.bias_ = json_field<bool>(object, "bias", what);
+  model.cols_ = views.view_of.size();
+  model.weights_ = json_field<std::vector<double>>(object, "weights", what);
+  const std::size_t expected =
+      (model.cols_ + (model.bias_ ? 1 : 0)) * static_cast<std::size_t>(classes);
+  if (model.weights_.size() != expected) {
+    fail_input("classifier: {} weights, but {} columns and {} classes need {}",
+               model.weights_.size(), model.cols_, classes, expected);
+  }
+  for (const double w : model.weights_) {
+    if (!std::isfinite(w)) fail_input("classifier: a weight is not a finite number");
+  }
+  model.certificate_ = read_certificate(json_field<json>(object, "certificate", what));
+  return model;
+}
+
+}  // namespace covshift

@@ -1,0 +1,82 @@
+// A model as users keep it: from the columns of a file to predictions, in one file of its own.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "covshift/data/encoder.hpp"
+#include "covshift/data/labels.hpp"
+#include "covshift/data/scaling.hpp"
+#include "covshift/data/table.hpp"
+#include "covshift/data/views.hpp"
+#include "covshift/model/classifier.hpp"
+
+namespace covshift {
+
+struct ModelOptions {
+  std::string label;                  ///< the column of the class
+  std::string weight;                 ///< a column of sample weights; empty: none
+  std::string ratio_column;           ///< a column of P_test/P_train; empty: estimated
+  std::string generalization_column;  ///< a column of log P_gen/P_test, for generalize=given
+  std::string views = "all";          ///< all, each or a file
+  ScaleKind scale = ScaleKind::unit;
+  FitOptions fit;
+};
+
+/// A table as a model sees it.
+struct EncodedRows {
+  EncodedTable table;
+  std::vector<double> log_ratio;           ///< from the ratio column, if the model has one
+  std::vector<double> log_generalization;  ///< from the generalization column, likewise
+
+  [[nodiscard]] GivenDensities given() const { return {log_ratio, log_generalization}; }
+};
+
+class Model {
+ public:
+  /// Learns from a labelled table and, for methods under shift, an unlabelled one (null: none). The
+  /// target's labels, if it has any, are not looked at.
+  static Model fit(const Table& train, const Table* target, const ModelOptions& options);
+
+  [[nodiscard]] EncodedRows encode(const Table& table, int threads = 0) const;
+  [[nodiscard]] Predictions predict(const EncodedRows& rows, int threads = 0) const;
+
+  /// Written whole or not at all. Reading gives back the same predictions to the last bit; a file
+  /// that is truncated, changed by hand or of a newer version is refused.
+  void save(const std::string& path) const;
+  static Model load(const std::string& path);
+  [[nodiscard]] std::string to_text() const;
+  static Model from_text(const std::string& text, const std::string& source);
+
+  /// The names of the predictor's actions: the classes, then "abstain" or the rows of a cost
+  /// matrix.
+  [[nodiscard]] std::vector<std::string> action_names() const;
+
+  [[nodiscard]] const std::string& label() const { return label_; }
+  [[nodiscard]] const Encoder& encoder() const { return encoder_; }
+  [[nodiscard]] const Classes& classes() const { return classes_; }
+  [[nodiscard]] const Scaler& scaler() const { return scaler_; }
+  [[nodiscard]] const Views& views() const { return views_; }
+  [[nodiscard]] const Classifier& classifier() const { return classifier_; }
+
+ private:
+  Model(std::string label, Encoder encoder, Classes classes, Scaler scaler, Views views,
+        Classifier classifier)
+      : label_(std::move(label)),
+        encoder_(std::move(encoder)),
+        classes_(std::move(classes)),
+        scaler_(std::move(scaler)),
+        views_(std::move(views)),
+        classifier_(std::move(classifier)) {}
+
+  std::string label_;
+  std::string ratio_column_;
+  std::string generalization_column_;
+  Encoder encoder_;
+  Classes classes_;
+  Scaler scaler_;
+  Views views_;
+  Classifier classifier_;
+};
+
+}  // namespace covshift

@@ -1,0 +1,270 @@
+#include "covshift/ratio/kernel.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "covshift/base/error.hpp"
+#include "covshift/data/json_fields.hpp"
+
+namespace covshift {
+
+namespace {
+
+constexpr std::array<double, 9> width_multiples = {0.2, 0.3, 0.45, 0.65, 1.0, 1.5, 2.2, 3.3, 5.0};
+constexpr std::size_t median_rows = 250;
+
+}  // namespace
+
+Centres::Centres(std::span<const Row> rows, std::size_t dims) : Centres(rows.size(), dims) {
+  struct Entry {
+    std::size_t column;
+    std::uint32_t centre;
+    double value;
+  };
+  std::vector<Entry> entries;
+  RowBuffer buffer;
+  for (std::size_t c = 0; c < rows.size(); ++c) {
+    rows[c].first->each_once(rows[c].second, buffer, [&](std::size_t j, double value) {
+      if (value != 0) entries.push_back({j, static_cast<std::uint32_t>(c), value});
+    });
+  }
+  if (4 * entries.size() > count_ * dims_) {
+    dense_.assign(dims_ * count_, 0.0);
+    for (const Entry& e : entries) dense_[e.column * count_ + e.centre] = e.value;
+    return;
+  }
+  offsets_.assign(dims_ + 1, 0);
+  for (const Entry& e : entries) ++offsets_[e.column + 1];
+  for (std::size_t j = 0; j < dims_; ++j) offsets_[j + 1] += offsets_[j];
+  std::vector<std::size_t> next(offsets_.begin(), offsets_.end() - 1);
+  centre_.resize(entries.size());
+  values_.resize(entries.size());
+  for (const Entry& e : entries) {
+    const std::size_t k = next[e.column]++;
+    centre_[k] = e.centre;
+    values_[k] = e.value;
+  }
+  measure();
+}
+
+void Centres::measure() {
+  squared_norms_.assign(count_, 0.0);
+  for (std::size_t k = 0; k < values_.size(); ++k)
+    squared_norms_[centre_[k]] += values_[k] * values_[k];
+}
+
+void Centres::squared_distances(const Rows& x, std::size_t i, Buffer& buffer, double* out) const {
+  std::fill(out, out + count_, 0.0);
+  if (!dense_.empty()) {
+    buffer.dense.resize(dims_);
+    x.gather(i, buffer.dense.data());
+    for (std::size_t j = 0; j < dims_; ++j) {
+      const double* column = dense_.data() + j * count_;
+      const double v = buffer.dense[j];
+      for (std::size_t c = 0; c < count_; ++c) out[c] += (v - column[c]) * (v - column[c]);
+    }
+    return;
+  }
+  double norm = 0;
+  x.each_once(i, buffer.sparse, [&](std::size_t j, double v) {
+    norm += v * v;
+    for (std::size_t k = offsets_[j]; k < offsets_[j + 1]; ++k) out[centre_[k]] += v * values_[k];
+  });
+  for (std::size_t c = 0; c < count_; ++c) {
+    const double squared = norm + squared_norms_[c] - 2 * out[c];
+    if (std::isfinite(squared)) {
+      out[c] = std::max(squared, 0.0);
+    } else {
+      out[c] = std::numeric_limits<double>::infinity();
+    }
+  }
+}
+
+Eigen::MatrixXd Centres::squared_distances(const Rows& x, std::span<const std::size_t> order,
+                                           int threads) const {
+  Eigen::MatrixXd result(static_cast<Eigen::Index>(count_),
+                         static_cast<Eigen::Index>(order.size()));
+  Lanes(order.size()).each(threads, [&](std::size_t first, std::size_t last, std::size_t) {
+    Buffer buffer;
+    for (std::size_t k = first; k < last; ++k) {
+      squared_distances(x, order[k], buffer, result.data() + k * count_);
+    }
+  });
+  return result;
+}
+
+nlohmann::json Centres::to_json() const {
+  nlohmann::json json = {{"count", count_}};
+  if (!dense_.empty()) {
+    json["dense"] = dense_;
+  } else {
+    json["offsets"] = offsets_;
+    json["centre"] = centre_;
+    json["values"] = values_;
+  }
+  return json;
+}
+
+Centres Centres::from_json(const nlohmann::json& json, std::size_t dims) {
+  constexpr auto what = "centres of a density ratio";
+  Centres centres(detail::json_field<std::size_t>(json, "count", what), dims);
+  const auto finite = [](const std::vector<double>& numbers) {
+    return std::all_of(numbers.begin(), numbers.end(), [](double v) { return std::isfinite(v); });
+  };
+  bool sound = centres.count_ > 0;
+  if (json.contains("dense")) {
+    centres.dense_ = detail::json_field<std::vector<double>>(json, "dense", what);
+    sound = sound && centres.dense_.size() / dims == centres.count_ &&
+            centres.dense_.size() % dims == 0 && finite(centres.dense_);
+  } else {
+    centres.offsets_ = detail::json_field<std::vector<std::size_t>>(json, "offsets", what);
+    centres.centre_ = detail::json_field<std::vector<std::uint32_t>>(json, "centre", what);
+    centres.values_ = detail::json_field<std::vector<double>>(json, "values", what);
+    sound = sound && centres.offsets_.size() == dims + 1 && centres.offsets_.front() == 0 &&
+            centres.offsets_.back() == centres.values_.size() &&
+            std::is_sorted(centres.offsets_.begin(), centres.offsets_.end()) &&
+            centres.centre_.size() == centres.values_.size() && finite(centres.values_) &&
+            std::all_of(centres.centre_.begin(), centres.centre_.end(),
+                        [&](std::uint32_t c) { return c < centres.count_; });
+  }
+  if (!sound) fail_input("{}: unusable; the file is damaged or was edited", what);
+  if (centres.dense_.empty()) centres.measure();
+  return centres;
+}
+
+KernelRatio::KernelRatio(std::size_t cols, std::vector<std::int32_t> columns, nlohmann::json report,
+                         Form form, Centres centres)
+    : DensityRatio(cols, std::move(columns), std::move(report)),
+      form_(std::move(form)),
+      centres_(std::move(centres)) {}
+
+void KernelRatio::evaluate(const Rows& x, std::size_t first, std::size_t last,
+                           std::span<double> out) const {
+  Centres::Buffer buffer;
+  std::vector<double> distance(centres_.size());
+  const double rate = 0.5 / (form_.width * form_.width);
+  for (std::size_t i = first; i < last; ++i) {
+    centres_.squared_distances(x, i, buffer, distance.data());
+    double ratio = form_.offset;
+    for (std::size_t c = 0; c < distance.size(); ++c) {
+      ratio += form_.coefficients[c] * std::exp(-rate * distance[c]);
+    }
+    out[i] = std::log(std::clamp(ratio, form_.floor, form_.ceiling));
+  }
+}
+
+void KernelRatio::store(nlohmann::json& json) const {
+  json["width"] = form_.width;
+  json["offset"] = form_.offset;
+  json["floor"] = form_.floor;
+  json["ceiling"] = form_.ceiling;
+  json["coefficients"] = form_.coefficients;
+  json["centres"] = centres_.to_json();
+}
+
+std::unique_ptr<KernelRatio> KernelRatio::load(RatioMethod method, std::size_t cols,
+                                               std::vector<std::int32_t> columns,
+                                               nlohmann::json report, const nlohmann::json& json) {
+  constexpr auto what = "kernel density ratio";
+  Form form{method,
+            detail::json_field<double>(json, "width", what),
+            detail::json_field<double>(json, "offset", what),
+            detail::json_field<double>(json, "floor", what),
+            detail::json_field<double>(json, "ceiling", what),
+            detail::json_field<std::vector<double>>(json, "coefficients", what)};
+  Centres centres = Centres::from_json(detail::json_field<nlohmann::json>(json, "centres", what),
+                                       columns.empty() ? cols : columns.size());
+  const bool sound = form.coefficients.size() == centres.size() && form.width > 0 &&
+                     std::isfinite(form.width) && std::isfinite(form.offset) && form.floor > 0 &&
+                     form.floor <= form.ceiling && std::isfinite(form.ceiling) &&
+                     std::all_of(form.coefficients.begin(), form.coefficients.end(),
+                                 [](double c) { return std::isfinite(c); });
+  if (!sound) fail_input("{}: a number is unusable; the file is damaged or was edited", what);
+  return std::make_unique<KernelRatio>(cols, std::move(columns), std::move(report), std::move(form),
+                                       std::move(centres));
+}
+
+namespace {
+
+Centres target_centres(const RatioOptions& options, const Samples& samples,
+                       std::span<const std::size_t> target_order) {
+  std::vector<Centres::Row> rows;
+  for (const std::size_t i : target_order.first(std::min(options.centres, target_order.size()))) {
+    rows.emplace_back(&samples.target, i);
+  }
+  return {rows, samples.target.dims()};
+}
+
+Eigen::VectorXd shares(const Samples& samples, std::span<const std::size_t> order) {
+  Eigen::VectorXd share(static_cast<Eigen::Index>(order.size()));
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    share[static_cast<Eigen::Index>(k)] = samples.weight_of(order[k]);
+  }
+  return share / share.sum();
+}
+
+}  // namespace
+
+KernelData::KernelData(const RatioOptions& options, const Samples& samples)
+    : train_order(row_order(samples.train, samples.weight, options.seed)),
+      target_order(row_order(samples.target, {}, options.seed)),
+      train_total(samples.train_total()),
+      train_share(shares(samples, train_order)),
+      centres(target_centres(options, samples, target_order)),
+      train_distance(centres.squared_distances(samples.train, train_order, options.threads)),
+      target_distance(centres.squared_distances(samples.target, target_order, options.threads)),
+      widths(candidate_widths(options.kernel_width, width_multiples, samples, train_order,
+                              target_order, options.threads)) {}
+
+std::vector<double> candidate_widths(std::optional<double> given, std::span<const double> multiples,
+                                     const Samples& samples,
+                                     std::span<const std::size_t> train_order,
+                                     std::span<const std::size_t> target_order, int threads) {
+  if (given) return {*given};
+  std::vector<Centres::Row> rows;
+  const auto train = train_order.first(std::min(median_rows, train_order.size()));
+  const auto target = target_order.first(std::min(median_rows, target_order.size()));
+  for (const std::size_t i : train) rows.emplace_back(&samples.train, i);
+  for (const std::size_t i : target) rows.emplace_back(&samples.target, i);
+  const Centres centres(rows, samples.train.dims());
+  const Eigen::MatrixXd from_train = centres.squared_distances(samples.train, train, threads);
+  const Eigen::MatrixXd from_target = centres.squared_distances(samples.target, target, threads);
+  std::vector<double> squared;
+  for (Eigen::Index k = 0; k < from_train.rows(); ++k) {  // every pair once
+    for (Eigen::Index l = 0; l < k; ++l) {
+      squared.push_back(k < from_train.cols() ? from_train(l, k)
+                                              : from_target(l, k - from_train.cols()));
+    }
+  }
+  double median = 0;
+  if (!squared.empty()) {
+    const auto middle = squared.begin() + static_cast<std::ptrdiff_t>(squared.size() / 2);
+    std::nth_element(squared.begin(), middle, squared.end());
+    median = std::sqrt(*middle);
+    if (median == 0) {  // more than half of the pairs are equal: the typical distance of the others
+      const auto positive =
+          std::partition(squared.begin(), squared.end(), [](double s) { return s == 0; });
+      if (positive != squared.end()) {
+        const auto half = positive + (squared.end() - positive) / 2;
+        std::nth_element(positive, half, squared.end());
+        median = std::sqrt(*half);
+      }
+    }
+  }
+  if (!std::isfinite(median)) {
+    throw Error(Error::Kind::numeric, "distances between rows overflow; scale the features");
+  }
+  if (median == 0) return {1.0};
+  std::vector<double> widths;
+  for (const double m : multiples) widths.push_back(m * median);
+  return widths;
+}
+
+std::vector<double> candidate_lambdas(std::optional<double> given, std::vector<double> otherwise) {
+  if (given) return {*given};
+  return otherwise;
+}
+
+}  // namespace covshift

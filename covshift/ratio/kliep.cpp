@@ -1,0 +1,231 @@
+// KLIEP (Sugiyama et al. 2008): the ratio as a non-negative sum of kernels at target rows,
+//
+//     max over alpha >= 0  mean_target log ratio(x),    mean_train ratio(x) = 1.
+//
+// With a_l the mean of kernel l over training and beta_l = alpha_l a_l this is the proportions of a
+// mixture of the densities k_l/a_l: beta >= 0, sum beta = 1. The width is the one of the best
+// cross-validated likelihood (over at most 2000 target rows; training rows are held out as well). A
+// kernel with less than half a training row within reach (n_train a_l < 1/2) would explain its
+// target rows by a ratio that no training row contradicts, however large; it is left out.
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/threads.hpp"
+#include "covshift/ratio/kernel.hpp"
+
+namespace covshift {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr double least_rows = 0.5;
+constexpr double fit_gap = 1e-10;
+constexpr double fold_gap = 1e-5;
+constexpr Index validation_rows = 2000;
+
+/// Sums over training rows first, first + step, ... of the kernels.
+struct Mass {
+  VectorXd sum;
+  double share = 0;  // of all the training weight
+};
+
+Mass training_mass(const KernelData& data, double width, Index first, Index step) {
+  const double rate = 0.5 / (width * width);
+  Mass mass{VectorXd::Zero(data.train_distance.rows()), 0};
+  for (Index i = first; i < data.train_distance.cols(); i += step) {
+    mass.sum.array() += data.train_share[i] * (data.train_distance.col(i).array() * -rate).exp();
+    mass.share += data.train_share[i];
+  }
+  return mass;
+}
+
+struct Kept {
+  std::vector<Index> centre;  // with training mass
+  VectorXd log_mass;          // log a_l of those
+};
+
+Kept kept_centres(const KernelData& data, const Mass& mass) {
+  const double least = least_rows / data.train_total;
+  Kept kept;
+  std::vector<double> logs;
+  for (Index l = 0; l < mass.sum.size(); ++l) {
+    if (!(mass.sum[l] >= least)) continue;
+    kept.centre.push_back(l);
+    logs.push_back(std::log(mass.sum[l] / mass.share));
+  }
+  kept.log_mass = Eigen::Map<const VectorXd>(logs.data(), static_cast<Index>(logs.size()));
+  return kept;
+}
+
+/// log(k_l(x_i)/a_l), a column for each target row.
+MatrixXd log_likelihoods(const KernelData& data, const Kept& kept, double width, Index rows) {
+  MatrixXd logs(static_cast<Index>(kept.centre.size()), rows);
+  const double rate = 0.5 / (width * width);
+  for (Index i = 0; i < rows; ++i) {
+    for (Index l = 0; l < logs.rows(); ++l) {
+      logs(l, i) = -rate * data.target_distance(kept.centre[l], i) - kept.log_mass[l];
+    }
+  }
+  return logs;
+}
+
+/// Columns divided by their largest entry: a constant of the objective, and nothing underflows to a
+/// column of zeros.
+MatrixXd scaled_likelihoods(const MatrixXd& logs) {
+  return (logs.rowwise() - logs.colwise().maxCoeff()).array().exp();
+}
+
+/// The mean over held-out target rows of the log ratio, normalised over held-out training rows:
+/// narrow kernels fit the noise of both samples. -infinity without a usable kernel.
+double score_width(const KernelData& data, double width, Index folds) {
+  std::vector<Mass> part;
+  for (Index f = 0; f < folds; ++f) part.push_back(training_mass(data, width, f, folds));
+  const Index rows = std::min(data.target_distance.cols(), validation_rows);
+  double score = 0;
+  for (Index f = 0; f < folds; ++f) {
+    Mass others{VectorXd::Zero(data.train_distance.rows()), 0};
+    for (Index g = 0; g < folds; ++g) {
+      if (g == f) continue;
+      others.sum += part[g].sum;
+      others.share += part[g].share;
+    }
+    const Kept kept = kept_centres(data, others);
+    if (kept.centre.empty()) return -std::numeric_limits<double>::infinity();
+    const MatrixXd logs = log_likelihoods(data, kept, width, rows);
+    std::vector<Index> fitted;
+    for (Index i = 0; i < rows; ++i) {
+      if (i % folds != f) fitted.push_back(i);
+    }
+    const MatrixXd sample = logs(Eigen::all, fitted);
+    const VectorXd beta = fit_mixture(scaled_likelihoods(sample), fold_gap);
+    double sum = 0;
+    double count = 0;
+    for (Index i = f; i < rows; i += folds) {
+      const double ratio = logs.col(i).array().exp().matrix().dot(beta);
+      sum += std::log(std::max(ratio, ratio_floor));
+      count += 1;
+    }
+    double mean = 0;  // of the ratio over the held-out training rows
+    for (Index l = 0; l < beta.size(); ++l) {
+      mean += beta[l] * std::exp(-kept.log_mass[l]) * part[f].sum[kept.centre[l]] / part[f].share;
+    }
+    score += (sum / count - std::log(std::max(mean, ratio_floor))) / static_cast<double>(folds);
+  }
+  return score;
+}
+
+}  // namespace
+
+VectorXd fit_mixture(const MatrixXd& likelihood, double tolerance) {
+  // Equivalently min  -mean log(L'beta) + sum beta  over beta >= 0 (its optimum adds up to 1), by a
+  // primal-dual interior point method; z are the multipliers of beta >= 0.
+  const Index b = likelihood.rows();
+  const auto n = static_cast<double>(likelihood.cols());
+  VectorXd beta = VectorXd::Constant(b, 1.0 / static_cast<double>(b));
+  VectorXd z = VectorXd::Ones(b);
+  VectorXd density = likelihood.transpose() * beta;
+  const auto gradient_at = [&](const VectorXd& p) -> VectorXd {
+    return VectorXd::Ones(b) - likelihood * p.cwiseInverse() / n;
+  };
+  VectorXd gradient = gradient_at(density);
+  for (int iteration = 0; iteration < 500; ++iteration) {
+    // Concavity: no beta beats beta/sum(beta) by more than max_l mean(L_l / density) - 1.
+    const double sum = beta.sum();
+    if (sum * (1 - gradient.minCoeff()) - 1 <= tolerance) return beta / sum;
+
+    const double mu = 0.1 * beta.dot(z) / static_cast<double>(b);
+    MatrixXd system = MatrixXd::Zero(b, b);
+    const MatrixXd scaled = likelihood * density.cwiseInverse().asDiagonal();
+    system.selfadjointView<Eigen::Lower>().rankUpdate(scaled, 1 / n);
+    system.diagonal() += z.cwiseQuotient(beta);
+    const VectorXd step = system.llt().solve(mu * beta.cwiseInverse() - gradient);
+    const VectorXd dual_step =
+        mu * beta.cwiseInverse() - z - z.cwiseQuotient(beta).cwiseProduct(step);
+    if (!step.allFinite()) break;
+
+    double length = 1;
+    for (Index l = 0; l < b; ++l) {
+      if (step[l] < 0) length = std::min(length, -0.99 * beta[l] / step[l]);
+      if (dual_step[l] < 0) length = std::min(length, -0.99 * z[l] / dual_step[l]);
+    }
+    // The residual of the optimality conditions must shrink.
+    const auto residual = [&](const VectorXd& g, const VectorXd& x, const VectorXd& y) {
+      return std::sqrt((g - y).squaredNorm() +
+                       (x.cwiseProduct(y).array() - mu).matrix().squaredNorm());
+    };
+    const double before = residual(gradient, beta, z);
+    for (int halving = 0; halving < 40; ++halving, length /= 2) {
+      const VectorXd next = beta + length * step;
+      const VectorXd next_z = z + length * dual_step;
+      const VectorXd next_density = likelihood.transpose() * next;
+      const VectorXd next_gradient = gradient_at(next_density);
+      if (residual(next_gradient, next, next_z) <= (1 - 0.01 * length) * before || halving == 39) {
+        beta = next;
+        z = next_z;
+        density = next_density;
+        gradient = next_gradient;
+        break;
+      }
+    }
+  }
+  throw Error(Error::Kind::numeric, "KLIEP did not converge; use a larger kernel width");
+}
+
+std::unique_ptr<KernelRatio> fit_kliep(const RatioOptions& options, std::size_t cols,
+                                       const Samples& samples) {
+  KernelData data(options, samples);
+  const Index folds = std::min(
+      {static_cast<Index>(options.folds), data.train_distance.cols(), data.target_distance.cols()});
+  const auto kept_with = [&](double width) {
+    return kept_centres(data, training_mass(data, width, 0, 1));
+  };
+  // Nothing to hold out: the median distance, or the next width that reaches training rows.
+  std::size_t middle = data.widths.size() / 2;
+  while (middle + 1 < data.widths.size() && kept_with(data.widths[middle]).centre.empty()) {
+    ++middle;
+  }
+  double width = data.widths[middle];
+  nlohmann::json report;
+  if (data.widths.size() > 1 && folds >= 2) {
+    std::vector<double> scores(data.widths.size());
+    parallel_tasks(options.threads, data.widths.size(),
+                   [&](std::size_t w) { scores[w] = score_width(data, data.widths[w], folds); });
+    const auto best = std::max_element(scores.begin(), scores.end());
+    if (std::isfinite(*best)) width = data.widths[best - scores.begin()];
+    report["folds"] = folds;
+    for (std::size_t w = 0; w < scores.size(); ++w) {
+      if (!std::isfinite(scores[w])) continue;
+      report["scores"].push_back({{"width", data.widths[w]}, {"log_likelihood", scores[w]}});
+    }
+  }
+  const Kept kept = kept_with(width);
+  if (kept.centre.empty()) {
+    throw Error(Error::Kind::numeric,
+                fmt::format("KLIEP: with a kernel width of {} no target row has a training row "
+                            "within reach; the samples do not overlap: use the logistic ratio or "
+                            "a larger kernel width",
+                            width));
+  }
+  const VectorXd beta = fit_mixture(
+      scaled_likelihoods(log_likelihoods(data, kept, width, data.target_distance.cols())), fit_gap);
+  report["width"] = width;
+  report["centres"] = data.centres.size();
+  KernelRatio::Form form;
+  form.method = RatioMethod::kliep;
+  form.width = width;
+  form.coefficients.assign(data.centres.size(), 0.0);
+  for (std::size_t l = 0; l < kept.centre.size(); ++l) {
+    const auto k = static_cast<Index>(l);
+    form.coefficients[kept.centre[l]] = beta[k] * std::exp(-kept.log_mass[k]);
+  }
+  return std::make_unique<KernelRatio>(cols, options.columns, std::move(report), std::move(form),
+                                       std::move(data.centres));
+}
+
+}  // namespace covshift

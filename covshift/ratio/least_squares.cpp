@@ -1,0 +1,227 @@
+// uLSIF (Kanamori, Hido, Sugiyama 2009) and RuLSIF (Yamada et al. 2011): the ratio as a sum of
+// kernels at target rows, by least squares,
+//
+//     min over theta  1/2 theta'H theta - h'theta + lambda/2 ||theta||^2
+//     H = alpha mean_target(phi phi') + (1 - alpha) mean_train(phi phi'),   h = mean_target(phi),
+//
+// which fits P_test / (alpha P_test + (1 - alpha) P_train): with alpha = 0 (uLSIF) the plain ratio,
+// otherwise (RuLSIF) the relative one, at most 1/alpha. Its reciprocal is then a generalization
+// density between training and target. Negative coefficients are set to 0, as Kanamori et al. do.
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/threads.hpp"
+#include "covshift/ratio/kernel.hpp"
+
+namespace covshift {
+
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+constexpr Index leave_out_limit = 2000;  // pairs left out, one at a time; enough for a mean
+constexpr double default_lambda = 0.1;   // where nothing can be left out
+
+MatrixXd kernels(const MatrixXd& squared, double width) {
+  return (squared.array() * (-0.5 / (width * width))).exp();
+}
+
+/// Sums over rows first, first + step, ... of a sample.
+struct Sums {
+  MatrixXd second;   // sum of s phi phi'
+  VectorXd first;    // sum of s phi
+  double total = 0;  // sum of s
+};
+
+Sums sum_up(const MatrixXd& distance, const VectorXd& share, double width, Index first,
+            Index step) {
+  constexpr Index block = 256;
+  const Index b = distance.rows();
+  MatrixXd lower = MatrixXd::Zero(b, b);
+  Sums sums{{}, VectorXd::Zero(b), 0};
+  MatrixXd packed(b, block);
+  Index filled = 0;
+  for (Index i = first; i < distance.cols(); i += step) {
+    packed.col(filled) = kernels(distance.col(i), width);
+    sums.first += share[i] * packed.col(filled);
+    sums.total += share[i];
+    packed.col(filled++) *= std::sqrt(share[i]);
+    if (filled == block || i + step >= distance.cols()) {
+      lower.selfadjointView<Eigen::Lower>().rankUpdate(packed.leftCols(filled));
+      filled = 0;
+    }
+  }
+  sums.second = lower.selfadjointView<Eigen::Lower>();
+  return sums;
+}
+
+Sums operator-(const Sums& a, const Sums& b) {
+  return {a.second - b.second, a.first - b.first, a.total - b.total};
+}
+
+Sums operator+(const Sums& a, const Sums& b) {
+  return {a.second + b.second, a.first + b.first, a.total + b.total};
+}
+
+/// H
+MatrixXd mixed(const Sums& train, const Sums& target, double alpha) {
+  if (alpha == 0) return train.second / train.total;
+  return alpha / target.total * target.second + (1 - alpha) / train.total * train.second;
+}
+
+VectorXd coefficients(const MatrixXd& second, const VectorXd& first, double lambda) {
+  MatrixXd system = second;
+  system.diagonal().array() += lambda;
+  return system.llt().solve(first).cwiseMax(0.0);
+}
+
+struct Score {
+  double width = 0;
+  double lambda = 0;
+  double loss = std::numeric_limits<double>::infinity();
+};
+
+/// All the scores of one width.
+std::vector<Score> score_width(const KernelData& data, const std::vector<double>& lambdas,
+                               double width, double alpha, int folds, bool leave_one_out) {
+  std::vector<Score> scores;
+  const Index n_train = data.train_distance.cols();
+  const Index n_target = data.target_distance.cols();
+  const VectorXd target_share = VectorXd::Constant(n_target, 1.0 / static_cast<double>(n_target));
+  if (leave_one_out) {
+    const Sums train = sum_up(data.train_distance, data.train_share, width, 0, 1);
+    const Index pairs = std::min({n_train, n_target, leave_out_limit});
+    const MatrixXd train_phi = kernels(data.train_distance.leftCols(pairs), width);
+    const MatrixXd target_phi = kernels(data.target_distance.leftCols(pairs), width);
+    VectorXd first = VectorXd::Zero(data.target_distance.rows());
+    for (Index i = 0; i < n_target; ++i) first += kernels(data.target_distance.col(i), width);
+    first /= static_cast<double>(n_target);
+    for (const double lambda : lambdas) {
+      scores.push_back({width, lambda,
+                        ulsif_leave_one_out(train.second / train.total, first, train_phi,
+                                            target_phi, static_cast<double>(n_train),
+                                            static_cast<double>(n_target), lambda)});
+    }
+    return scores;
+  }
+  std::vector<Sums> train;
+  std::vector<Sums> target;
+  for (int f = 0; f < folds; ++f) {
+    train.push_back(sum_up(data.train_distance, data.train_share, width, f, folds));
+    target.push_back(sum_up(data.target_distance, target_share, width, f, folds));
+  }
+  Sums all_train = train[0];
+  Sums all_target = target[0];
+  for (int f = 1; f < folds; ++f) {
+    all_train = all_train + train[f];
+    all_target = all_target + target[f];
+  }
+  for (const double lambda : lambdas) scores.push_back({width, lambda, 0});
+  for (int f = 0; f < folds; ++f) {
+    const Sums kept_target = all_target - target[f];
+    const MatrixXd fitted = mixed(all_train - train[f], kept_target, alpha);
+    const MatrixXd held_out = mixed(train[f], target[f], alpha);
+    for (Score& score : scores) {
+      const VectorXd theta =
+          coefficients(fitted, kept_target.first / kept_target.total, score.lambda);
+      score.loss +=
+          (0.5 * theta.dot(held_out * theta) - theta.dot(target[f].first) / target[f].total) /
+          folds;
+    }
+  }
+  return scores;
+}
+
+}  // namespace
+
+double ulsif_leave_one_out(const MatrixXd& second, const VectorXd& first, const MatrixXd& train_phi,
+                           const MatrixXd& target_phi, double train_rows, double target_rows,
+                           double lambda) {
+  // theta without pair i = (n-1)/n (B - phi phi'/n)^-1 h_-i, B = H + lambda (n-1)/n I, by the
+  // formula of Sherman and Morrison; h_-i = (m h - phi'_i) / (m - 1).
+  MatrixXd system = second;
+  system.diagonal().array() += lambda * (train_rows - 1) / train_rows;
+  const Eigen::LLT<MatrixXd> factor(system);
+  const VectorXd base = factor.solve(first);
+  const MatrixXd from_train = factor.solve(train_phi);
+  const MatrixXd from_target = factor.solve(target_phi);
+  double loss = 0;
+  for (Index i = 0; i < train_phi.cols(); ++i) {
+    const auto phi = train_phi.col(i);
+    const VectorXd rest =
+        (target_rows * base - from_target.col(i)) / (target_rows - 1);  // B^-1 h_-i
+    const double turn = phi.dot(rest) / (train_rows - phi.dot(from_train.col(i)));
+    const VectorXd theta =
+        ((train_rows - 1) / train_rows * (rest + turn * from_train.col(i))).cwiseMax(0.0);
+    const double at_train = theta.dot(phi);
+    loss += 0.5 * at_train * at_train - theta.dot(target_phi.col(i));
+  }
+  return loss / static_cast<double>(train_phi.cols());
+}
+
+std::unique_ptr<KernelRatio> fit_least_squares(const RatioOptions& options, std::size_t cols,
+                                               const Samples& samples) {
+  const bool relative = options.method == RatioMethod::rulsif;
+  const double alpha = relative ? options.alpha : 0.0;
+  KernelData data(options, samples);
+  const std::vector<double> lambdas = candidate_lambdas(
+      options.kernel_lambda, {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0, 3.0, 10.0});
+  const auto smaller =
+      static_cast<int>(std::min({data.train_distance.cols(), data.target_distance.cols(),
+                                 static_cast<Index>(options.folds)}));
+  // Leaving out one of several equal rows is not defined by a weight: folds then.
+  const bool leave_one_out = !relative && samples.weight.empty();
+
+  Score best;
+  nlohmann::json report;
+  if (data.widths.size() * lambdas.size() == 1) {
+    best = {data.widths[0], lambdas[0], 0};
+  } else if (smaller < 2) {
+    best = {data.widths[data.widths.size() / 2], options.kernel_lambda.value_or(default_lambda), 0};
+  } else {
+    std::vector<std::vector<Score>> scores(data.widths.size());
+    parallel_tasks(options.threads, data.widths.size(), [&](std::size_t w) {
+      scores[w] = score_width(data, lambdas, data.widths[w], alpha, smaller, leave_one_out);
+    });
+    for (const std::vector<Score>& of_width : scores) {
+      for (const Score& score : of_width) {
+        if (score.loss < best.loss) best = score;
+      }
+    }
+    if (!std::isfinite(best.loss)) {
+      throw Error(Error::Kind::numeric, "no kernel width gives a finite score; scale the features");
+    }
+    report["score"] = best.loss;
+    report["rule"] = leave_one_out ? "leave-one-out" : "folds";
+  }
+  const Index n_target = data.target_distance.cols();
+  const VectorXd target_share = VectorXd::Constant(n_target, 1.0 / static_cast<double>(n_target));
+  const Sums train = sum_up(data.train_distance, data.train_share, best.width, 0, 1);
+  const Sums target = sum_up(data.target_distance, target_share, best.width, 0, 1);
+  const VectorXd theta =
+      coefficients(mixed(train, target, alpha), target.first / target.total, best.lambda);
+  if (!theta.allFinite()) {
+    throw Error(Error::Kind::numeric,
+                fmt::format("the least-squares density ratio has no answer with lambda {}; use a "
+                            "larger one",
+                            best.lambda));
+  }
+  report["width"] = best.width;
+  report["lambda"] = best.lambda;
+  report["centres"] = data.centres.size();
+  if (relative) report["alpha"] = alpha;
+  KernelRatio::Form form;
+  form.method = options.method;
+  form.width = best.width;
+  if (alpha > 0) form.ceiling = 1 / alpha;
+  form.coefficients.assign(theta.begin(), theta.end());
+  return std::make_unique<KernelRatio>(cols, options.columns, std::move(report), std::move(form),
+                                       std::move(data.centres));
+}
+
+}  // namespace covshift

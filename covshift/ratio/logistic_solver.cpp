@@ -1,0 +1,269 @@
+#include "covshift/ratio/logistic_solver.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+#include "covshift/base/error.hpp"
+
+namespace covshift {
+
+namespace {
+
+constexpr Eigen::Index cholesky_limit = 500;  // columns; beyond, conjugate gradients
+constexpr int iteration_limit = 1000;
+constexpr int inner_limit = 5000;
+// Within such changes of the log odds the curvature changes by e^0.1 at most: full steps are safe.
+constexpr double safe_change = 0.1;
+
+/// log(1 + exp(a))
+double softplus(double a) { return std::max(a, 0.0) + std::log1p(std::exp(-std::abs(a))); }
+
+/// A pass over little data takes less time than it takes to wake other threads.
+bool worth_threads(const Samples& samples) {
+  return (samples.train.size() + samples.target.size()) * samples.train.dims() > 200000;
+}
+
+[[noreturn]] void fail_numeric(double lambda) {
+  throw Error(Error::Kind::numeric,
+              fmt::format("the logistic density ratio did not converge with lambda {}; scale the "
+                          "features or use a larger lambda",
+                          lambda));
+}
+
+}  // namespace
+
+struct LogisticSolver::State {
+  std::vector<double> share;  // s_i / S
+  Vector z;                   // (u, b')
+  Vector margin;
+  Vector gradient;
+  Vector curvature;  // h_i = share_i p_i (1 - p_i)
+};
+
+LogisticSolver::LogisticSolver(const Samples& samples, int threads)
+    : samples_(samples),
+      threads_(worth_threads(samples) ? threads : 1),
+      n_(samples.train.size() + samples.target.size()),
+      d_(static_cast<Eigen::Index>(samples.train.dims())),
+      lanes_(n_),
+      mean_(Vector::Zero(d_)) {
+  const Vector total =
+      collect(Vector::Constant(static_cast<Eigen::Index>(n_), 1.0 / static_cast<double>(n_)));
+  mean_ = total.head(d_);
+}
+
+void LogisticSolver::margins(const Vector& z, std::span<const double> weight, Vector& out) const {
+  const double offset = z[d_] - mean_.dot(z.head(d_));
+  out.resize(static_cast<Eigen::Index>(n_));
+  lanes_.each(threads_, [&](std::size_t first, std::size_t last, std::size_t) {
+    for (std::size_t i = first; i < last; ++i) {
+      out[static_cast<Eigen::Index>(i)] = weight[i] > 0 ? dot(i, z.data()) + offset : 0.0;
+    }
+  });
+}
+
+LogisticSolver::Vector LogisticSolver::collect(const Vector& r) const {
+  std::vector<Vector> partial(lanes_.count);
+  lanes_.each(threads_, [&](std::size_t first, std::size_t last, std::size_t lane) {
+    Vector& sum = partial[lane];
+    sum = Vector::Zero(d_ + 1);
+    for (std::size_t i = first; i < last; ++i) {
+      const double ri = r[static_cast<Eigen::Index>(i)];
+      if (ri == 0) continue;
+      each(i,
+           [&](std::size_t j, double value) { sum[static_cast<Eigen::Index>(j)] += ri * value; });
+      sum[d_] += ri;
+    }
+  });
+  for (std::size_t lane = 1; lane < partial.size(); ++lane) partial[0] += partial[lane];
+  partial[0].head(d_) -= partial[0][d_] * mean_;
+  return partial[0];
+}
+
+void LogisticSolver::differentiate(State& state, double lambda) const {
+  Vector residual(static_cast<Eigen::Index>(n_));
+  state.curvature.resize(static_cast<Eigen::Index>(n_));
+  lanes_.each(threads_, [&](std::size_t first, std::size_t last, std::size_t) {
+    for (std::size_t i = first; i < last; ++i) {
+      const auto k = static_cast<Eigen::Index>(i);
+      const double a = is_target(i) ? -state.margin[k] : state.margin[k];
+      const double e = std::exp(-std::abs(a));
+      const double wrong = (a >= 0 ? 1.0 : e) / (1 + e);  // probability of the other domain
+      residual[k] = (is_target(i) ? -wrong : wrong) * state.share[i];
+      state.curvature[k] = e / ((1 + e) * (1 + e)) * state.share[i];
+    }
+  });
+  state.gradient = collect(residual);
+  state.gradient.head(d_) += 2 * lambda * state.z.head(d_);
+}
+
+/// -H^-1 gradient, H = sum_i h_i (x_i - mean, 1)(x_i - mean, 1)' + 2 lambda (all but intercept).
+LogisticSolver::Vector LogisticSolver::cholesky_step(const State& state, double lambda) const {
+  constexpr Eigen::Index block = 64;
+  std::vector<Eigen::MatrixXd> partial(lanes_.count);
+  lanes_.each(threads_, [&](std::size_t first, std::size_t last, std::size_t lane) {
+    Eigen::MatrixXd& sum = partial[lane];
+    sum = Eigen::MatrixXd::Zero(d_ + 1, d_ + 1);
+    Eigen::MatrixXd packed(d_ + 1, block);  // a row of the data to a column
+    Eigen::Index filled = 0;
+    for (std::size_t i = first; i < last; ++i) {
+      const double h = state.curvature[static_cast<Eigen::Index>(i)];
+      if (h > 0) {
+        auto row = packed.col(filled++);
+        row.head(d_) = -mean_;
+        each(i, [&](std::size_t j, double value) { row[static_cast<Eigen::Index>(j)] += value; });
+        row[d_] = 1;
+        row *= std::sqrt(h);
+      }
+      if (filled == block || (i + 1 == last && filled > 0)) {
+        sum.selfadjointView<Eigen::Lower>().rankUpdate(packed.leftCols(filled));
+        filled = 0;
+      }
+    }
+  });
+  Eigen::MatrixXd& h = partial[0];
+  for (std::size_t lane = 1; lane < partial.size(); ++lane) h += partial[lane];
+  h.diagonal().head(d_).array() += 2 * lambda;
+  // Scaled to a unit diagonal, so that columns of any magnitude do.
+  const Vector scale = h.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
+  h = scale.asDiagonal() * h * scale.asDiagonal();
+  if (!h.allFinite()) fail_numeric(lambda);
+  for (double damping = 0;; damping = damping == 0 ? 1e-14 : 100 * damping) {
+    Eigen::MatrixXd damped = h;
+    damped.diagonal().array() += damping;
+    const Eigen::LLT<Eigen::MatrixXd> factor(damped);
+    if (factor.info() == Eigen::Success) {
+      return -scale.cwiseProduct(factor.solve(scale.cwiseProduct(state.gradient)));
+    }
+    if (damping > 1) fail_numeric(lambda);
+  }
+}
+
+/// The same by conjugate gradients, preconditioned by the diagonal, to a residual of `precision`
+/// times the gradient.
+LogisticSolver::Vector LogisticSolver::gradient_step(const State& state, double lambda,
+                                                     double precision) const {
+  std::vector<Vector> squares(lanes_.count);
+  std::vector<Vector> sums(lanes_.count);
+  lanes_.each(threads_, [&](std::size_t first, std::size_t last, std::size_t lane) {
+    squares[lane] = Vector::Zero(d_);
+    sums[lane] = Vector::Zero(d_);
+    for (std::size_t i = first; i < last; ++i) {
+      const double h = state.curvature[static_cast<Eigen::Index>(i)];
+      if (h == 0) continue;
+      each(i, [&](std::size_t j, double value) {
+        squares[lane][static_cast<Eigen::Index>(j)] += h * value * value;
+        sums[lane][static_cast<Eigen::Index>(j)] += h * value;
+      });
+    }
+  });
+  for (std::size_t lane = 1; lane < lanes_.count; ++lane) {
+    squares[0] += squares[lane];
+    sums[0] += sums[lane];
+  }
+  const double total = state.curvature.sum();
+  Vector diagonal(d_ + 1);
+  diagonal.head(d_) =
+      (squares[0] - 2 * mean_.cwiseProduct(sums[0]) + total * mean_.cwiseAbs2()).cwiseMax(0.0);
+  diagonal.head(d_).array() += 2 * lambda;
+  diagonal[d_] = std::max(total, 1e-300);
+
+  Vector step = Vector::Zero(d_ + 1);
+  Vector residual = -state.gradient;
+  Vector scaled = residual.cwiseQuotient(diagonal);
+  Vector direction = scaled;
+  Vector change;
+  double squared = residual.dot(scaled);
+  const double enough = precision * precision * squared;
+  for (int j = 0; j < inner_limit && squared > enough; ++j) {
+    margins(direction, state.share, change);
+    Vector product = collect(change.cwiseProduct(state.curvature));
+    product.head(d_) += 2 * lambda * direction.head(d_);
+    const double length = squared / direction.dot(product);
+    if (!std::isfinite(length)) break;
+    step += length * direction;
+    residual -= length * product;
+    scaled = residual.cwiseQuotient(diagonal);
+    const double next = residual.dot(scaled);
+    direction = scaled + next / squared * direction;
+    squared = next;
+  }
+  return step;
+}
+
+double LogisticSolver::objective(const State& state, const Vector& z, const Vector& m,
+                                 double lambda) const {
+  std::vector<double> partial(lanes_.count);
+  lanes_.each(threads_, [&](std::size_t first, std::size_t last, std::size_t lane) {
+    for (std::size_t i = first; i < last; ++i) {
+      const double margin = m[static_cast<Eigen::Index>(i)];
+      partial[lane] += state.share[i] * softplus(is_target(i) ? -margin : margin);
+    }
+  });
+  double sum = lambda * z.head(d_).squaredNorm();
+  for (const double p : partial) sum += p;
+  return sum;
+}
+
+double LogisticSolver::line_search(const State& state, const Vector& step, const Vector& change,
+                                   double lambda) const {
+  const double here = objective(state, state.z, state.margin, lambda);
+  const double slope = state.gradient.dot(step);
+  for (double length = 1; length > 1e-12; length /= 2) {
+    const double there =
+        objective(state, state.z + length * step, state.margin + length * change, lambda);
+    if (there <= here + 1e-4 * length * slope) return length;
+  }
+  fail_numeric(lambda);
+}
+
+LogisticFit LogisticSolver::solve(double lambda, std::span<const double> weight, double tolerance,
+                                  const LogisticFit* start) const {
+  State state;
+  double total = 0;
+  double target = 0;
+  for (std::size_t i = 0; i < n_; ++i) {
+    total += weight[i];
+    if (is_target(i)) target += weight[i];
+  }
+  state.share.assign(weight.begin(), weight.end());
+  for (double& s : state.share) s /= total;
+  state.z = Vector::Zero(d_ + 1);
+  if (start != nullptr) {
+    std::copy(start->weights.begin(), start->weights.end(), state.z.data());
+    state.z[d_] = start->intercept + mean_.dot(state.z.head(d_));
+  } else {
+    state.z[d_] = std::log(target / (total - target));
+  }
+
+  Vector change;
+  double last = HUGE_VAL;
+  for (int iteration = 1; iteration <= iteration_limit; ++iteration) {
+    margins(state.z, state.share, state.margin);
+    differentiate(state, lambda);
+    const Vector step = d_ <= cholesky_limit
+                            ? cholesky_step(state, lambda)
+                            : gradient_step(state, lambda, last > 1e-2 ? 1e-2 : 1e-8);
+    margins(step, state.share, change);
+    const double largest = change.size() == 0 ? 0 : change.cwiseAbs().maxCoeff();
+    const double scale = std::max(1.0, state.margin.cwiseAbs().maxCoeff());
+    if (!std::isfinite(largest) || !std::isfinite(scale)) fail_numeric(lambda);
+    const double length = largest <= safe_change ? 1.0 : line_search(state, step, change, lambda);
+    state.z += length * step;
+    // A small step that no longer shrinks is rounding: lambda is tiny, the best there is.
+    const bool rounding = largest <= 1e-5 * scale && largest > 0.5 * last;
+    if (largest <= tolerance * scale || rounding) {
+      LogisticFit fit;
+      fit.weights.assign(state.z.data(), state.z.data() + d_);
+      fit.intercept = state.z[d_] - mean_.dot(state.z.head(d_));
+      fit.iterations = iteration;
+      fit.accuracy = largest;
+      return fit;
+    }
+    last = length == 1.0 ? largest : HUGE_VAL;
+  }
+  fail_numeric(lambda);
+}
+
+}  // namespace covshift

@@ -1,0 +1,222 @@
+#include "covshift/ratio/ratio.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/threads.hpp"
+#include "covshift/data/json_fields.hpp"
+#include "covshift/ratio/gaussian.hpp"
+#include "covshift/ratio/kernel.hpp"
+#include "covshift/ratio/logistic.hpp"
+#include "covshift/ratio/rows.hpp"
+
+namespace covshift {
+
+namespace {
+
+constexpr std::array<std::pair<RatioMethod, std::string_view>, 7> methods = {{
+    {RatioMethod::none, "none"},
+    {RatioMethod::logistic, "logistic"},
+    {RatioMethod::gaussian, "gaussian"},
+    {RatioMethod::ulsif, "ulsif"},
+    {RatioMethod::rulsif, "rulsif"},
+    {RatioMethod::kliep, "kliep"},
+    {RatioMethod::kmm, "kmm"},
+}};
+
+// Far enough for any weight, and sums of a few of them stay finite.
+constexpr double largest_log_ratio = 1e300;
+
+class NoRatio final : public DensityRatio {
+ public:
+  NoRatio(std::size_t cols, std::vector<std::int32_t> columns)
+      : DensityRatio(cols, std::move(columns), nlohmann::json::object()) {}
+  [[nodiscard]] RatioMethod method() const override { return RatioMethod::none; }
+
+ protected:
+  void evaluate(const Rows& /*x*/, std::size_t first, std::size_t last,
+                std::span<double> out) const override {
+    std::fill(out.begin() + static_cast<std::ptrdiff_t>(first),
+              out.begin() + static_cast<std::ptrdiff_t>(last), 0.0);
+  }
+  void store(nlohmann::json& /*json*/) const override {}
+};
+
+void check_positive(const std::optional<double>& value, const char* what) {
+  // Its square must neither overflow nor vanish.
+  if (value && !(*value >= 1e-100 && *value <= 1e100)) {
+    fail_input("the {} must be a positive number (1e-100 to 1e100), not {}", what, *value);
+  }
+}
+
+/// Ascending, within range, no column twice.
+std::vector<std::int32_t> sound_columns(std::vector<std::int32_t> columns, std::size_t cols) {
+  std::sort(columns.begin(), columns.end());
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    if (columns[j] < 0 || static_cast<std::size_t>(columns[j]) >= cols) {
+      fail_input("a view names column {}, but there are {} columns", columns[j] + 1, cols);
+    }
+    if (j > 0 && columns[j] == columns[j - 1]) {
+      fail_input("a view names column {} twice", columns[j] + 1);
+    }
+  }
+  return columns;
+}
+
+void check_options(const RatioOptions& options) {
+  check_positive(options.kernel_width, "kernel width");
+  check_positive(options.kernel_lambda, "regularisation of a kernel density ratio");
+  if (options.centres == 0) fail_input("a kernel density ratio needs at least one centre");
+  if (options.folds < 2)
+    fail_input("cross validation needs at least 2 folds, not {}", options.folds);
+  if (!(options.alpha >= 0 && options.alpha < 1)) {
+    fail_input("RuLSIF's alpha must be in [0, 1), not {}", options.alpha);
+  }
+  if (!(options.kmm_bound >= 1 && options.kmm_bound <= 1e100)) {
+    fail_input("the largest weight of kernel mean matching must be a number of at least 1, not {}",
+               options.kmm_bound);
+  }
+  if (options.kmm_slack && !(*options.kmm_slack >= 0 && *options.kmm_slack <= 1e100)) {
+    fail_input("the slack of kernel mean matching must be a number of at least 0, not {}",
+               *options.kmm_slack);
+  }
+}
+
+void check_weights(std::span<const double> weight, std::size_t rows) {
+  if (weight.empty()) return;
+  if (weight.size() != rows) fail_input("{} weights for {} training rows", weight.size(), rows);
+  double sum = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (!(weight[i] >= 0) || !std::isfinite(weight[i])) {
+      fail_input("the weight of training row {} is {}; weights are finite and not negative", i + 1,
+                 weight[i]);
+    }
+    sum += weight[i];
+  }
+  if (!(sum > 0) || !std::isfinite(sum))
+    fail_input("the weights of the training rows add up to {}", sum);
+}
+
+}  // namespace
+
+RatioMethod parse_ratio_method(std::string_view name) {
+  for (const auto& [method, known] : methods) {
+    if (name == known) return method;
+  }
+  fail_input(
+      "there is no density ratio '{}'; choose logistic, gaussian, ulsif, rulsif, kliep, kmm "
+      "or none",
+      name);
+}
+
+std::string_view ratio_method_name(RatioMethod method) {
+  for (const auto& [known, name] : methods) {
+    if (method == known) return name;
+  }
+  fail_input("there is no density ratio number {}", static_cast<int>(method));
+}
+
+RatioLambda RatioLambda::parse(std::string_view text) {
+  if (text == "paper") return {Rule::paper, 0};
+  if (text == "cv") return {Rule::cv, 0};
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value > 0) ||
+      !std::isfinite(value)) {
+    fail_input("the density ratio's lambda must be a positive number, paper or cv, not '{}'", text);
+  }
+  return {Rule::value, value};
+}
+
+void DensityRatio::log_ratio(const MatrixView& x, std::span<double> out, int threads) const {
+  if (x.cols != cols_) {
+    fail_input("the density ratio was fitted on {} columns, the data have {}; use the same columns",
+               cols_, x.cols);
+  }
+  if (out.size() != x.rows) fail_input("room for {} log ratios, but {} rows", out.size(), x.rows);
+  const Rows rows(x, columns_);
+  rows.check("the data", threads);
+  Lanes(x.rows).each(threads, [&](std::size_t first, std::size_t last, std::size_t) {
+    evaluate(rows, first, last, out);
+    for (std::size_t i = first; i < last; ++i) {
+      out[i] = std::clamp(out[i], -largest_log_ratio, largest_log_ratio);
+    }
+  });
+}
+
+std::vector<double> DensityRatio::log_ratio(const MatrixView& x, int threads) const {
+  std::vector<double> out(x.rows);
+  log_ratio(x, out, threads);
+  return out;
+}
+
+nlohmann::json DensityRatio::to_json() const {
+  nlohmann::json json = {{"method", name()}, {"cols", cols_}, {"report", report_}};
+  if (!columns_.empty()) json["columns"] = columns_;
+  store(json);
+  return json;
+}
+
+std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixView& train,
+                                        const MatrixView& target,
+                                        std::span<const double> train_weight) {
+  if (train.rows == 0) fail_input("a density ratio needs training rows; there are none");
+  if (target.rows == 0) fail_input("a density ratio needs target rows; there are none");
+  if (train.cols != target.cols) {
+    fail_input("the training data have {} columns, the target {}; use the same columns", train.cols,
+               target.cols);
+  }
+  if (train.cols == 0) fail_input("a density ratio needs columns; there are none");
+  check_options(given);
+  check_weights(train_weight, train.rows);
+  RatioOptions options = given;
+  options.columns = sound_columns(given.columns, train.cols);
+  const Samples samples{Rows(train, options.columns), Rows(target, options.columns), train_weight};
+  samples.train.check("the training data", options.threads);
+  samples.target.check("the target data", options.threads);
+  switch (options.method) {
+    case RatioMethod::none:
+      return std::make_unique<NoRatio>(train.cols, options.columns);
+    case RatioMethod::logistic:
+      return LogisticRatio::fit(options, train.cols, samples);
+    case RatioMethod::gaussian:
+      return GaussianRatio::fit(options, train.cols, samples);
+    case RatioMethod::ulsif:
+    case RatioMethod::rulsif:
+      return fit_least_squares(options, train.cols, samples);
+    case RatioMethod::kliep:
+      return fit_kliep(options, train.cols, samples);
+    case RatioMethod::kmm:
+      return fit_kmm(options, train.cols, samples);
+  }
+  fail_input("there is no density ratio number {}", static_cast<int>(options.method));
+}
+
+std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json) {
+  constexpr auto what = "density ratio";
+  const RatioMethod method =
+      parse_ratio_method(detail::json_field<std::string>(json, "method", what));
+  const auto cols = detail::json_field<std::size_t>(json, "cols", what);
+  auto report = detail::json_field<nlohmann::json>(json, "report", what);
+  std::vector<std::int32_t> columns;
+  if (json.contains("columns")) {
+    columns =
+        sound_columns(detail::json_field<std::vector<std::int32_t>>(json, "columns", what), cols);
+  }
+  if (cols == 0) fail_input("{}: no columns; the file is damaged or was edited", what);
+  switch (method) {
+    case RatioMethod::none:
+      return std::make_unique<NoRatio>(cols, std::move(columns));
+    case RatioMethod::logistic:
+      return LogisticRatio::load(cols, std::move(columns), std::move(report), json);
+    case RatioMethod::gaussian:
+      return GaussianRatio::load(cols, std::move(columns), std::move(report), json);
+    default:
+      return KernelRatio::load(method, cols, std::move(columns), std::move(report), json);
+  }
+}
+
+}  // namespace covshift

@@ -1,0 +1,121 @@
+// ratio/: density ratios P_test(x)/P_train(x) from two samples, and what there is to say about
+// them. Uses base/ and data/matrix.hpp.
+//
+// One direction everywhere: log_ratio(x) = log P_test(x)/P_train(x), the target over training.
+// Large where the target has more mass; the weighted training sample looks like the target.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "covshift/data/matrix.hpp"
+
+namespace covshift {
+
+enum class RatioMethod {
+  none,      ///< no shift: the ratio is 1
+  logistic,  ///< train against target by logistic regression (the paper's estimator)
+  gaussian,  ///< a Gaussian fitted to each sample
+  ulsif,     ///< unconstrained least-squares importance fitting (Kanamori et al. 2009)
+  rulsif,    ///< its relative version (Yamada et al. 2011)
+  kliep,     ///< Kullback-Leibler importance estimation (Sugiyama et al. 2008)
+  kmm,       ///< kernel mean matching (Huang et al. 2007, Gretton et al. 2009)
+};
+
+/// "none", "logistic", "gaussian", "ulsif", "rulsif", "kliep" or "kmm"; an Error otherwise.
+RatioMethod parse_ratio_method(std::string_view name);
+std::string_view ratio_method_name(RatioMethod method);
+
+/// How the regularisation lambda_r of the logistic ratio is chosen.
+struct RatioLambda {
+  enum class Rule {
+    value,  ///< the number given
+    paper,  ///< D2 (1 + (2 + sqrt 2) sqrt(ln(1/0.05))) / sqrt(2m): see paper_lambda()
+    cv,     ///< the best cross-validated domain log-likelihood
+  };
+  Rule rule = Rule::cv;
+  double value = 0;  ///< with Rule::value; positive
+
+  /// A positive number, "paper" or "cv"; an Error otherwise.
+  static RatioLambda parse(std::string_view text);
+};
+
+struct RatioOptions {
+  RatioMethod method = RatioMethod::logistic;
+  /// The columns of a view; empty: all. The ratio is fitted on them and looks at nothing else, but
+  /// is given rows with every column.
+  std::vector<std::int32_t> columns;
+
+  RatioLambda lambda;  ///< logistic only
+
+  /// Kernel methods, kernels exp(-||x - c||^2 / (2 width^2)). Empty: cross-validated around the
+  /// median distance (width) and over decades (regularisation; KLIEP has none).
+  std::optional<double> kernel_width;
+  std::optional<double> kernel_lambda;
+  std::size_t centres = 100;  ///< of uLSIF, RuLSIF and KLIEP: so many target rows, at most all
+  double alpha = 0.1;         ///< RuLSIF: P_test / (alpha P_test + (1 - alpha) P_train)
+  double kmm_bound = 1000;    ///< KMM: the largest weight
+  std::optional<double> kmm_slack;  ///< KMM: |mean weight - 1| at most this; empty: 1/sqrt(n_train)
+
+  int folds = 5;
+  std::uint64_t seed = 0;
+  int threads = 0;  ///< 0: all cores; the result is the same for any number
+};
+
+/// A fitted ratio. Rows are independent of each other: the same answer, bit for bit, one at a time,
+/// in any order and in any company.
+class DensityRatio {
+ public:
+  DensityRatio(const DensityRatio&) = delete;
+  DensityRatio& operator=(const DensityRatio&) = delete;
+  virtual ~DensityRatio() = default;
+
+  /// log P_test(x)/P_train(x) for every row; always finite. An Error if x has another number of
+  /// columns than the data of the fit, or a value (of the view) that is not finite.
+  void log_ratio(const MatrixView& x, std::span<double> out, int threads = 0) const;
+  [[nodiscard]] std::vector<double> log_ratio(const MatrixView& x, int threads = 0) const;
+
+  [[nodiscard]] virtual RatioMethod method() const = 0;
+  [[nodiscard]] std::string name() const { return std::string(ratio_method_name(method())); }
+  /// What log_ratio needs, and the report; ratio_from_json gives a ratio with the same answers.
+  [[nodiscard]] nlohmann::json to_json() const;
+  /// What the fit chose and how it went (lambda, width, scores of the cross validation, ...).
+  [[nodiscard]] const nlohmann::json& report() const { return report_; }
+
+  [[nodiscard]] std::size_t cols() const { return cols_; }
+  /// Those of the view, ascending; empty: all.
+  [[nodiscard]] const std::vector<std::int32_t>& columns() const { return columns_; }
+
+ protected:
+  DensityRatio(std::size_t cols, std::vector<std::int32_t> columns, nlohmann::json report)
+      : cols_(cols), columns_(std::move(columns)), report_(std::move(report)) {}
+
+  /// Rows first .. last-1 of x, which is sound; to out[first .. last-1].
+  virtual void evaluate(const class Rows& x, std::size_t first, std::size_t last,
+                        std::span<double> out) const = 0;
+  virtual void store(nlohmann::json& json) const = 0;
+
+ private:
+  std::size_t cols_;
+  std::vector<std::int32_t> columns_;
+  nlohmann::json report_;
+};
+
+/// Fits a ratio. `train_weight`: how often each training row counts (empty: once); 2 equals the row
+/// twice. The order of the rows does not matter. An Error (input) for unusable data or options, an
+/// Error (numeric) if there is no accurate answer.
+std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& options, const MatrixView& train,
+                                        const MatrixView& target,
+                                        std::span<const double> train_weight = {});
+
+/// What to_json wrote; an Error (input) for anything else.
+std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json);
+
+}  // namespace covshift

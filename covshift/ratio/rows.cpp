@@ -1,0 +1,112 @@
+#include "covshift/ratio/rows.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/threads.hpp"
+
+namespace covshift {
+
+namespace {
+
+/// The finalizer of splitmix64: every bit of the input changes every bit of the output.
+std::uint64_t mix(std::uint64_t z) {
+  z += 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+std::ptrdiff_t Rows::position(std::int32_t column) const {
+  if (columns_.empty()) return column;
+  const auto found = std::lower_bound(columns_.begin(), columns_.end(), column);
+  return found != columns_.end() && *found == column ? found - columns_.begin() : -1;
+}
+
+void Rows::gather(std::size_t i, double* out) const {
+  std::fill(out, out + dims(), 0.0);
+  add(i, 1.0, out);
+}
+
+void Rows::check(std::string_view what, int threads) const {
+  const auto finite = [&](std::size_t i, std::size_t column, double value) {
+    if (!std::isfinite(value)) {
+      fail_input("{}: feature {} of row {} is {}; remove or impute such rows", what, column + 1,
+                 i + 1, value);
+    }
+  };
+  Lanes(size()).each(threads, [&](std::size_t first, std::size_t last, std::size_t) {
+    std::visit(
+        [&](const auto& x) {
+          for (std::size_t i = first; i < last; ++i) {
+            if constexpr (requires { x.offsets; }) {
+              for (std::int64_t e = x.offsets[i]; e < x.offsets[i + 1]; ++e) {
+                const std::int64_t column = x.columns[e];
+                if (column < 0 || static_cast<std::size_t>(column) >= matrix_.cols) {
+                  fail_input("{}: row {} has an entry in column {}, but there are {} columns", what,
+                             i + 1, column + 1, matrix_.cols);
+                }
+                if (position(x.columns[e]) >= 0) finite(i, x.columns[e], x.values[e]);
+              }
+            } else {
+              each(i, [&](std::size_t j, double value) {
+                finite(i, columns_.empty() ? j : columns_[j], value);
+              });
+            }
+          }
+        },
+        matrix_.storage);
+  });
+}
+
+std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> weight,
+                                   std::uint64_t seed) {
+  std::vector<std::uint64_t> key(rows.size());
+  const std::uint64_t salt = mix(seed);
+  RowBuffer buffer;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::uint64_t sum = 0;  // a sum: the order of a sparse row's entries must not matter
+    rows.each_once(i, buffer, [&](std::size_t j, double value) {
+      if (value != 0) sum += mix(mix(salt ^ j) ^ std::bit_cast<std::uint64_t>(value));
+    });
+    if (!weight.empty()) sum += mix(salt + std::bit_cast<std::uint64_t>(weight[i]));
+    key[i] = mix(sum);
+  }
+  std::vector<std::size_t> order;
+  order.reserve(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (weight.empty() || weight[i] > 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return key[a] < key[b]; });
+  return order;
+}
+
+std::vector<int> deal_folds(const std::vector<std::size_t>& order, std::size_t rows, int folds) {
+  std::vector<int> fold(rows, -1);
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    fold[order[i]] = static_cast<int>(i % static_cast<std::size_t>(folds));
+  }
+  return fold;
+}
+
+Lanes::Lanes(std::size_t n) : items(n), count(std::clamp<std::size_t>(n / 512, 1, 16)) {}
+
+void Lanes::each(int threads,
+                 const std::function<void(std::size_t, std::size_t, std::size_t)>& body) const {
+  parallel_tasks(threads, count, [&](std::size_t lane) {
+    body(lane * items / count, (lane + 1) * items / count, lane);
+  });
+}
+
+double Samples::train_total() const {
+  if (weight.empty()) return static_cast<double>(train.size());
+  return std::accumulate(weight.begin(), weight.end(), 0.0);
+}
+
+}  // namespace covshift

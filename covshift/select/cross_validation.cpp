@@ -1,0 +1,153 @@
+#include "covshift/select/cross_validation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <mutex>
+#include <numeric>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/random.hpp"
+#include "covshift/base/threads.hpp"
+#include "covshift/learn/examples.hpp"
+
+namespace covshift {
+namespace {
+
+/// Losses of the held-out examples (those of `held_out`) at weights T, written to their rows.
+void held_out_losses(const Problem& held_out, const std::vector<double>& weights, double* losses) {
+  const Examples examples(held_out, 1, nullptr);
+  const auto k = static_cast<std::size_t>(examples.labels());
+  const Game& game = examples.game();
+  std::vector<double> psi(examples.size() * k);
+  const RowMatrix t =
+      Eigen::Map<const RowMatrix>(weights.data(), examples.dims(), examples.labels());
+  examples.potentials(t, psi.data());
+  std::vector<double> p(game.actions());
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const int label = examples.label()[i];
+    const std::span<double> own(psi.data() + i * k, k);
+    if (game.smooth()) {
+      // V(psi) - psi[y] is the log loss itself, finite where the probability underflows.
+      const double shift = own[label];
+      for (double& x : own) x -= shift;
+      double value = 0;
+      game.play(1, own.data(), &label, &value, p.data());
+      losses[examples.row(i)] = value;
+    } else {
+      game.predict(own, p);
+      losses[examples.row(i)] = game.loss(p, label);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<int> stratified_folds(std::span<const int> labels,
+                                  std::span<const double> sample_weight, int folds,
+                                  unsigned long long seed) {
+  std::vector<std::size_t> order(labels.size());
+  std::iota(order.begin(), order.end(), 0);
+  Random random(seed);
+  random.shuffle(std::span(order));
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return labels[a] < labels[b]; });
+  std::vector<int> fold(labels.size(), -1);
+  int next = 0;
+  for (const std::size_t i : order) {
+    if (!sample_weight.empty() && sample_weight[i] == 0) continue;
+    fold[i] = next;
+    next = (next + 1) % folds;
+  }
+  return fold;
+}
+
+std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossValidation& options) {
+  const std::size_t m = problem.features.rows;
+  if (!options.log_importance.empty() && options.log_importance.size() != m) {
+    fail_input("{} importance weights for {} examples", options.log_importance.size(), m);
+  }
+  if (options.lambdas.empty()) fail_input("cross validation needs at least one lambda to try");
+  const std::vector<int> fold =
+      stratified_folds(problem.labels, problem.sample_weight, options.folds, options.seed);
+  const auto counted = static_cast<std::size_t>(
+      std::count_if(fold.begin(), fold.end(), [](int f) { return f >= 0; }));
+  if (options.folds < 2 || static_cast<std::size_t>(options.folds) > counted) {
+    fail_input("{} folds for {} examples; choose between 2 and the number of examples",
+               options.folds, counted);
+  }
+  std::vector<double> lambdas = options.lambdas;
+  std::sort(lambdas.begin(), lambdas.end(), std::greater<>());
+
+  std::mutex mutex;
+  double done = 0;
+  // losses[l * m + i]: of example i, held out, at lambda l.
+  std::vector<double> losses(lambdas.size() * m, 0.0);
+  parallel_tasks(options.threads, static_cast<std::size_t>(options.folds), [&](std::size_t f) {
+    std::vector<double> inside(m, 0.0);
+    std::vector<double> outside(m, 0.0);
+    for (std::size_t i = 0; i < m; ++i) {
+      if (fold[i] < 0) continue;
+      const double weight = problem.sample_weight.empty() ? 1 : problem.sample_weight[i];
+      (fold[i] == static_cast<int>(f) ? outside : inside)[i] = weight;
+    }
+    Problem training = problem;
+    training.sample_weight = inside;
+    Problem held_out = problem;
+    held_out.sample_weight = outside;
+    SolveOptions solve_options = options.solve;
+    solve_options.threads = 1;
+    solve_options.seed = options.seed;
+    solve_options.observer = [&](const Progress&) {
+      return !options.cancelled || !options.cancelled();
+    };
+    Solution solution;
+    for (std::size_t l = 0; l < lambdas.size(); ++l) {
+      training.lambda = lambdas[l];
+      held_out.lambda = lambdas[l];
+      solve_options.start = solution.weights;
+      Solution next = solve(training, solve_options);
+      if (next.status == Status::stopped) throw Error(Error::Kind::stopped, "stopped");
+      solution = std::move(next);
+      held_out_losses(held_out, solution.weights, losses.data() + l * m);
+      const std::lock_guard lock(mutex);
+      ++done;
+      if (options.progress) {
+        options.progress(done / static_cast<double>(lambdas.size() * options.folds));
+      }
+    }
+  });
+
+  std::vector<CrossValidated> points;
+  for (std::size_t l = 0; l < lambdas.size(); ++l) {
+    double total = 0;
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < m; ++i) {
+      if (fold[i] < 0) continue;
+      const double count = problem.sample_weight.empty() ? 1 : problem.sample_weight[i];
+      const double w = options.log_importance.empty() ? 1 : std::exp(options.log_importance[i]);
+      const double loss = w * losses[l * m + i];
+      total += count;
+      sum += count * loss;
+      squares += count * loss * loss;
+    }
+    const double mean = sum / total;
+    const double variance = std::max(0.0, squares / total - mean * mean);
+    points.push_back({lambdas[l], mean, std::sqrt(variance / total)});
+  }
+  return points;
+}
+
+const CrossValidated& best(std::span<const CrossValidated> points) {
+  const CrossValidated* chosen = points.data();
+  for (const CrossValidated& point : points) {
+    if (point.loss < chosen->loss ||
+        (point.loss == chosen->loss && point.lambda > chosen->lambda)) {
+      chosen = &point;
+    }
+  }
+  return *chosen;
+}
+
+}  // namespace covshift

@@ -1,0 +1,45 @@
+// select/: folds, cross validation, importance-weighted cross validation. Uses learn/ and base/.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "covshift/learn/solve.hpp"
+
+namespace covshift {
+
+struct CrossValidation {
+  std::vector<double> lambdas;
+  int folds = 5;
+  /// Importance-weighted CV: each held-out loss counts w_i times, which makes the mean an unbiased
+  /// estimate of the loss on the target (Sugiyama et al. 2007; the paper's model selection).
+  /// log w_i; empty: plain cross validation.
+  std::span<const double> log_importance;
+  unsigned long long seed = 0;
+  int threads = 0;
+  SolveOptions solve;  ///< of each fit; its threads, seed, start and observer are not used
+  std::function<bool()> cancelled;       ///< asked by several threads; true: throws Error (stopped)
+  std::function<void(double)> progress;  ///< the share that is done; one thread at a time
+};
+
+struct CrossValidated {
+  double lambda = 0;
+  double loss = 0;            ///< mean held-out loss, of the game itself
+  double standard_error = 0;  ///< of that mean, over examples
+};
+
+/// Folds 0 .. folds-1 in turn within each class, after a shuffle: every fold has nearly the same
+/// number of examples of each class. Examples without weight get fold -1.
+std::vector<int> stratified_folds(std::span<const int> labels,
+                                  std::span<const double> sample_weight, int folds,
+                                  unsigned long long seed);
+
+/// Held-out losses along the path of lambdas, largest first, each fit started from the one before.
+/// The problem's own lambda is not used. Folds run in parallel; the result does not depend on it.
+std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossValidation& options);
+
+/// The point of the smallest loss; the largest lambda among equals.
+const CrossValidated& best(std::span<const CrossValidated> points);
+
+}  // namespace covshift

@@ -1,0 +1,42 @@
+// shift/: generalization assumptions, and the table of methods. Uses data/, ratio/ and base/.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace covshift {
+
+/// P_gen, the distribution to which the training statistics are assumed to generalize (the paper's
+/// section on its role), as the scale r(x) = P_gen(x) / P_test(x) of the evidence at x.
+struct Assumption {
+  enum class Kind {
+    none,    ///< no shift: w = 1, r = 1
+    train,   ///< P_gen = P_train: r = P_train/P_test, the most cautious
+    test,    ///< P_gen = P_test:  r = 1, importance weighting
+    views,   ///< generalized views: r_v = P_train(x_v)/P_test(x_v); the others as `train`
+    temper,  ///< P_gen ~ P_train^(1-g) P_test^g: r = (P_train/P_test)^(1-g)
+    given,   ///< log r(x) is the caller's
+  };
+  Kind kind = Kind::train;
+  double g = 0;  ///< temper only, in [0, 1]
+
+  bool operator==(const Assumption&) const = default;
+};
+
+/// As users write it: none, train, test, views, temper:G. Throws Error.
+Assumption parse_assumption(const std::string& text);
+std::string to_string(const Assumption& assumption);
+
+/// A method is a row of this table: a loss and an assumption. Any loss goes with any assumption.
+struct Method {
+  std::string_view name;
+  std::string_view loss;
+  Assumption::Kind generalize;
+  std::string_view summary;
+};
+std::span<const Method> methods();
+/// Throws Error that lists the methods.
+const Method& find_method(std::string_view name);
+
+}  // namespace covshift

@@ -1,0 +1,98 @@
+// The shift between a training and a target sample, and what an assumption makes of it: the weight
+// w and the scales r_v of every example.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "covshift/data/matrix.hpp"
+#include "covshift/data/views.hpp"
+#include "covshift/ratio/ratio.hpp"
+#include "covshift/shift/methods.hpp"
+
+namespace covshift {
+
+/// Which assumption the constant feature of the bias is under.
+enum class BiasAssumption {
+  joint,  ///< as the inputs taken together, like any feature of a view that is not generalized
+  test,   ///< r = 1: the class shares generalize fully
+};
+
+struct ShiftOptions {
+  Assumption generalize;
+  /// For `views`: the views that generalize; empty with `automatic`: those whose KL is below the
+  /// threshold.
+  bool automatic = true;
+  std::vector<std::string> generalized_views;
+  double view_threshold = 0.1;
+  BiasAssumption bias = BiasAssumption::joint;
+  RatioOptions ratio;
+  bool given_ratio = false;  ///< the joint log ratio comes with the rows, not from an estimate
+};
+
+/// Numbers that come with each row where the caller supplies densities of his own.
+struct GivenDensities {
+  std::span<const double> log_ratio;           ///< log P_test(x)/P_train(x)
+  std::span<const double> log_generalization;  ///< log P_gen(x)/P_test(x), for Assumption::given
+};
+
+struct ViewShift {
+  std::string name;
+  double kl = 0;  ///< symmetric KL of train and target in this view (paper's supplement)
+  bool generalized = false;
+};
+
+/// A fitted shift: gives w and r for any rows, one by one.
+class Shift {
+ public:
+  /// No target: w = 1, r = 1.
+  explicit Shift(const Views& views);
+  /// Estimates the ratios, joint and of every view, and each view's KL.
+  static Shift fit(const ShiftOptions& options, const Views& views, const MatrixView& train,
+                   const MatrixView& target, std::span<const double> sample_weight,
+                   const GivenDensities& given_train, const GivenDensities& given_target);
+
+  /// The same estimates under another assumption.
+  [[nodiscard]] Shift assuming(const Assumption& assumption, const Views& views) const;
+
+  struct Rows {
+    std::vector<double> log_ratio;  ///< log P_test(x)/P_train(x)
+    std::vector<double> log_scale;  ///< log r, `scales()` to a row; empty: all 0
+  };
+  [[nodiscard]] Rows at(const MatrixView& x, const GivenDensities& given = {}) const;
+
+  /// True if examples weigh P_test/P_train in training (every assumption but `none`).
+  [[nodiscard]] bool weighted() const { return assumption_.kind != Assumption::Kind::none; }
+  [[nodiscard]] const Assumption& assumption() const { return assumption_; }
+  [[nodiscard]] const std::vector<ViewShift>& views() const { return views_; }
+  [[nodiscard]] bool estimated() const { return joint_ != nullptr; }
+  [[nodiscard]] const DensityRatio* joint() const { return joint_.get(); }
+  [[nodiscard]] bool needs_given_ratio() const { return given_ratio_; }
+
+  [[nodiscard]] int scales() const { return scales_; }
+  [[nodiscard]] std::span<const int> scale_of_column() const { return scale_of_column_; }
+  [[nodiscard]] int scale_of_bias() const { return scale_of_bias_; }
+
+  [[nodiscard]] nlohmann::json to_json() const;
+  static Shift from_json(const nlohmann::json& json, const Views& views);
+
+ private:
+  void lay_out(const Views& views);
+
+  Assumption assumption_{Assumption::Kind::none};
+  BiasAssumption bias_ = BiasAssumption::joint;
+  bool given_ratio_ = false;
+  std::shared_ptr<const DensityRatio> joint_;
+  std::vector<ViewShift> views_;
+  /// Of each view that may generalize, else null.
+  std::vector<std::shared_ptr<const DensityRatio>> view_ratio_;
+  // Scale 0 is the joint one; then one for each generalized view; then the bias's, if its own.
+  int scales_ = 1;
+  std::vector<int> scale_of_column_;
+  int scale_of_bias_ = 0;
+};
+
+}  // namespace covshift

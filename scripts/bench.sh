@@ -1,0 +1,15 @@
+#!/bin/bash
+# Builds and runs the benchmarks (those named, or all), keeps each one's numbers in
+# build/bench/<name>.json and prints the medians of REPEATS runs. FILTER=<regex> chooses cases.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cmake --preset bench >/dev/null
+cmake --build build/bench -j "${JOBS:-$(nproc)}"
+if [ $# -eq 0 ]; then set -- game_bench pass_bench fit_bench; fi
+for name in "$@"; do
+  "build/bench/bench/$name" --benchmark_filter="${FILTER:-.}" \
+    --benchmark_min_time="${MIN_TIME:-0.05}" --benchmark_repetitions="${REPEATS:-5}" \
+    --benchmark_report_aggregates_only=true --benchmark_out="build/bench/$name.json" \
+    --benchmark_out_format=json >/dev/null
+  python3 scripts/bench_table.py "build/bench/$name.json"
+done

@@ -1,0 +1,49 @@
+#!/bin/bash
+# Installs the Debian packages that a purpose needs and that are missing:
+#     scripts/packages.sh build|test|bench...
+# Nothing happens, and no network is needed, when all are there. As root, or with sudo.
+set -euo pipefail
+
+packages=()
+for purpose in "$@"; do
+  case $purpose in
+    build) packages+=(cmake ninja-build g++ libeigen3-dev coinor-libclp-dev libcli11-dev
+                      nlohmann-json3-dev libfmt-dev zlib1g-dev) ;;
+    test)  packages+=(libgtest-dev libgmock-dev librapidcheck-dev clang-format clang-tidy python3) ;;
+    bench) packages+=(libbenchmark-dev python3) ;;
+    *) echo "packages.sh: unknown purpose '$purpose' (build, test, bench)" >&2; exit 2 ;;
+  esac
+done
+
+if ! command -v dpkg-query >/dev/null; then
+  echo "packages.sh: not a Debian system; continuing as if these were installed: ${packages[*]}" >&2
+  exit 0
+fi
+
+installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null |
+            sed -n 's/^installed //p' || true)
+missing=()
+for package in "${packages[@]}"; do
+  grep -qxF -- "$package" <<<"$installed" || missing+=("$package")
+done
+[ ${#missing[@]} -eq 0 ] && exit 0
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! command -v sudo >/dev/null; then
+    echo "packages.sh: these packages are missing; install them as root: ${missing[*]}" >&2
+    exit 1
+  fi
+  as_root=(sudo)
+fi
+echo "Installing: ${missing[*]}" >&2
+install=(env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends
+         "${missing[@]}")
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+# The package lists may be absent or too old to download from: fetch them, then install.
+if ! { "${as_root[@]}" apt-get update -qq && "${as_root[@]}" "${install[@]}"; } >"$log" 2>&1; then
+  cat "$log" >&2
+  echo "packages.sh: could not install ${missing[*]}; the messages above say why" >&2
+  exit 1
+fi

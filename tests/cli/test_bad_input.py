@@ -1,0 +1,200 @@
+"""What goes wrong in practice, each with its defined answer."""
+
+import os
+import unittest
+
+from program import ProgramTest, shifted_data
+
+
+class BadInput(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.header, self.rows, self.target_rows = shifted_data(seed=1)
+        self.train = self.write_rows("train.csv", self.header, self.rows)
+        self.target = self.write_rows("target.csv", self.header, self.target_rows)
+        self.model = self.path("model.json")
+
+    def fit_fails(self, code, train, *flags, says=()):
+        result = self.assert_fails(
+            code, "fit", train, "--target", self.target, "--label", "y", "-o", self.model, *flags,
+            says=says,
+        )
+        self.assertEqual(
+            [f for f in os.listdir(self.folder) if f.startswith("model.json")], [],
+            "nothing half written",
+        )
+        return result
+
+    def fit(self, *flags, train=None):
+        self.run_ok(
+            "fit", train or self.train, "--target", self.target, "--label", "y", "-q", "-o",
+            self.model, "--lambda", "0.01", *flags,
+        )
+
+    def changed(self, name, row, column, value):
+        rows = [list(r) for r in self.rows]
+        rows[row][column] = value
+        return self.write_rows(name, self.header, rows)
+
+    # --- the seven kinds that the contract names ---
+
+    def test_unseen_category_counts_as_none_of_the_known(self):
+        colours = ["red", "green", "blue"]
+        rows = [[r[0], colours[i % 3], r[3]] for i, r in enumerate(self.rows)]
+        train = self.write_rows("t.csv", ["x1", "colour", "y"], rows)
+        self.run_ok("fit", train, "--label", "y", "--method", "lr", "-q", "-o", self.model)
+        new = self.write_rows("n.csv", ["x1", "colour"], [["0.1", "red"], ["0.1", "mauve"]])
+        result = self.run_ok("predict", self.model, new)
+        self.assertIn("n.csv:3", result.stderr)
+        self.assertIn("mauve", result.stderr)
+        self.assertIn("colour", result.stderr)
+        self.assertEqual(len(result.stdout.splitlines()), 3)
+
+    def test_missing_value(self):
+        self.fit_fails(1, self.changed("t.csv", 4, 1, ""), says=["t.csv:6:2", "x2", "missing"])
+
+    def test_nan_and_infinity(self):
+        self.fit_fails(1, self.changed("t.csv", 0, 0, "NaN"), says=["t.csv:2:1", "x1"])
+        self.fit_fails(1, self.changed("u.csv", 9, 2, "inf"), says=["u.csv:11:3", "x3"])
+
+    def test_missing_column(self):
+        narrow = self.write_rows("narrow.csv", ["x1", "x3"], [r[:1] + r[2:3] for r in self.rows])
+        self.assert_fails(
+            1, "fit", self.train, "--target", narrow, "--label", "y", "-o", self.model,
+            says=["narrow.csv", "x2"],
+        )
+        self.fit_fails(1, narrow, says=["narrow.csv", "y"])
+        self.fit()
+        self.assert_fails(1, "predict", self.model, narrow, says=["narrow.csv", "x2"])
+
+    def test_one_class_only(self):
+        train = self.write_rows("one.csv", self.header, [r[:3] + ["ash"] for r in self.rows])
+        self.fit_fails(1, train, says=["one.csv", "one class", "ash"])
+
+    def test_empty_file(self):
+        self.fit_fails(1, self.write("empty.csv", ""), says=["empty.csv", "empty"])
+        self.fit_fails(1, self.write("head.csv", "x1,x2,x3,y\n"), says=["head.csv"])
+
+    def test_label_that_training_never_saw(self):
+        rows = [list(r) for r in self.target_rows]
+        rows[2][3] = "yew"
+        data = self.write_rows("target2.csv", self.header, rows)
+        self.target = data  # in the target of a fit its labels are not looked at
+        self.fit()
+        result = self.run_ok("evaluate", self.model, data, "--json")
+        self.assertIn("target2.csv:4", result.stderr)
+        self.assertIn("yew", result.stderr)
+        self.assertIn('"unknown_labels": 1', result.stdout)
+
+    # --- and others ---
+
+    def test_text_in_a_column_of_numbers(self):
+        self.fit()
+        rows = [list(r) for r in self.target_rows]
+        rows[1][0] = "twelve"
+        data = self.write_rows("words.csv", self.header, rows)
+        self.assert_fails(1, "predict", self.model, data, says=["words.csv:3:1", "twelve", "x1"])
+
+    def test_ragged_row(self):
+        bad = self.write("ragged.csv", "x1,x2,y\n1,2,a\n1,2\n3,4,b\n")
+        self.fit_fails(1, bad, says=["ragged.csv:3", "3", "2"])
+
+    def test_files_that_are_not_there(self):
+        self.fit_fails(1, self.path("none.csv"), says=["none.csv"])
+        self.fit_fails(1, self.folder, says=["directory"])
+        self.assert_fails(
+            1, "fit", self.train, "--target", self.target, "--label", "y", "--lambda", "1", "-q",
+            "-o", self.path("no/such/folder.json"), says=["no/such/folder.json"],
+        )
+
+    def test_wrong_calls(self):
+        for flags, says in (
+            (["--lambda", "0"], "--lambda"),
+            (["--lambda", "-1"], "--lambda"),
+            (["--lambda", "nan"], "--lambda"),
+            (["--lambda", "small"], "--lambda"),
+            (["--method", "rubost"], "robust-view"),
+            (["--loss", "quadratic"], "zero-one"),
+            (["--loss", "abstain:2"], "abstain"),
+            (["--generalize", "temper:7"], "temper"),
+            (["--ratio", "magic"], "kliep"),
+            (["--ratio-lambda", "0"], "--ratio-lambda"),
+            (["--scale", "big"], "--scale"),
+            (["--folds", "1"], "--folds"),
+            (["--threads", "-2"], "--threads"),
+            (["--tolerance", "0"], "--tolerance"),
+            (["--unknown"], "--unknown"),
+        ):
+            with self.subTest(flags):
+                self.fit_fails(2, self.train, *flags, says=[says])
+        self.assert_fails(2, says=["subcommand"])
+        self.assert_fails(2, "fit", self.train, "-o", self.model, says=["--label"])
+        self.assert_fails(2, "predict", self.model, says=["DATA"])
+
+    def test_a_method_under_shift_needs_a_target(self):
+        self.assert_fails(
+            1, "fit", self.train, "--label", "y", "--method", "robust", "-o", self.model,
+            says=["target"],
+        )
+
+    def test_views(self):
+        bad = self.write("v.txt", "a = x1\nb = x1, x2\n")
+        self.fit_fails(1, self.train, "--views", bad, says=["v.txt", "x1"])
+        self.fit_fails(1, self.train, "--views", "each", "--method", "robust-view",
+                       "--generalized-views", "x9", says=["x9", "x2"])
+        missing = self.write("w.txt", "a = height\n")
+        self.fit_fails(1, self.train, "--views", missing, says=["w.txt:1", "height"])
+
+    def test_costs(self):
+        self.fit_fails(1, self.train, "--loss", "cost:" + self.write("c.csv", "0,1\n1,0\n"),
+                       says=["2", "3 classes"])
+        self.fit_fails(1, self.train, "--loss", "cost:" + self.write("d.csv", "0,1,1\n1,x,1\n"),
+                       says=["d.csv", "x"])
+        self.fit_fails(1, self.train, "--loss", "cost:" + self.write("e.csv", "0,1,\n1,0,1\n"),
+                       says=["e.csv:1"])
+
+    def test_weights(self):
+        for bad, says in (("-1", "negative"), ("", "finite"), ("heavy", "finite")):
+            rows = [r + ["1"] for r in self.rows]
+            rows[3][4] = bad
+            train = self.write_rows("w.csv", self.header + ["n"], rows)
+            self.fit_fails(1, train, "--weight", "n", says=["w.csv:5", says])
+        none = self.write_rows("z.csv", self.header + ["n"], [r + ["0"] for r in self.rows])
+        self.fit_fails(1, none, "--weight", "n", says=["positive weight"])
+
+    def test_given_ratio_must_be_positive(self):
+        rows = [r + ["1"] for r in self.rows]
+        rows[2][4] = "0"
+        train = self.write_rows("w.csv", self.header + ["w"], rows)
+        self.target = self.write_rows("u.csv", self.header + ["w"], [r + ["1"] for r in self.rows])
+        self.fit_fails(1, train, "--ratio", "column:w", says=["w.csv:4", "positive"])
+
+    def test_model_files(self):
+        self.fit()
+        with open(self.model, encoding="utf-8") as file:
+            text = file.read()
+        for name, content, says in (
+            ("truncated.json", text[: len(text) // 2], "damaged"),
+            ("empty.json", "", "damaged"),
+            ("newer.json", text.replace('"version": 1', '"version": 2'), "newer"),
+            ("edited.json", text.replace('"bias":true', '"bias":false'), "checksum"),
+            ("other.json", "{}", "no covshift model"),
+            ("binary.json", "\x00\x01\x02", "damaged"),
+            ("list.json", "[1, 2]", "no covshift model"),
+        ):
+            with self.subTest(name):
+                self.assertNotEqual(content, text)
+                self.assert_fails(
+                    1, "predict", self.write(name, content), self.target, says=[name, says]
+                )
+
+    def test_a_failed_prediction_leaves_the_old_file(self):
+        self.fit()
+        out = self.write("out.csv", "precious\n")
+        self.assert_fails(1, "predict", self.model, self.path("none.csv"), "-o", out)
+        with open(out, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious\n")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,214 @@
+"""The contract of the command line: flags, outputs, exit codes."""
+
+import json
+import math
+import os
+import unittest
+
+from program import ProgramTest, shifted_data
+
+
+class Contract(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        header, train, target = shifted_data()
+        self.train = self.write_rows("train.csv", header, train)
+        self.target = self.write_rows("target.csv", header[:3], [r[:3] for r in target])
+        self.labelled = self.write_rows("labelled.csv", header, target)
+        self.model = self.path("model.json")
+
+    def fit(self, *flags):
+        return self.run_json(
+            "fit", self.train, "--target", self.target, "--label", "y", "-o", self.model, *flags
+        )
+
+    def test_fit_reports_what_the_contract_names(self):
+        report = self.fit("--method", "robust-view", "--views", "each")
+        for key in (
+            "objective", "dual", "gap", "iterations", "status", "lambda", "seconds", "game_value",
+            "views", "ratio",
+        ):
+            self.assertIn(key, report)
+        self.assertEqual(report["status"], "converged")
+        self.assertLessEqual(report["gap"], 1e-6 * max(1, abs(report["objective"])))
+        self.assertGreaterEqual(report["gap"], 0)
+        self.assertAlmostEqual(report["objective"] - report["dual"], report["gap"], places=12)
+        self.assertEqual([v["name"] for v in report["views"]], ["x1", "x2", "x3"])
+        kl = {v["name"]: v["kl"] for v in report["views"]}
+        self.assertGreater(kl["x1"], 0.3)
+        self.assertLess(kl["x2"], 0.1)
+        for view in report["views"]:
+            self.assertEqual(view["generalized"], view["kl"] < 0.1)
+        self.assertGreater(report["ratio"]["effective_sample_size"], 1)
+        self.assertLess(report["ratio"]["effective_sample_size"], 120)
+
+    def test_predict_writes_probabilities_and_the_ratio(self):
+        self.fit("--method", "robust")
+        self.run_ok("predict", self.model, self.target, "-o", self.path("out.csv"))
+        rows = self.read_rows("out.csv")
+        self.assertEqual(
+            list(rows[0]), ["predicted", "p:ash", "p:birch", "p:cedar", "log_ratio"]
+        )
+        self.assertEqual(len(rows), 150)
+        for row in rows:
+            p = {name: float(row["p:" + name]) for name in ("ash", "birch", "cedar")}
+            self.assertAlmostEqual(sum(p.values()), 1, places=12)
+            self.assertEqual(max(p, key=p.get), row["predicted"])
+
+    def test_evaluate_agrees_with_the_predictions(self):
+        self.fit("--method", "lr")
+        self.run_ok("predict", self.model, self.labelled, "-o", self.path("out.csv"))
+        scores = self.run_json("evaluate", self.model, self.labelled)
+        rows = self.read_rows("out.csv")
+        truth = [r["y"] for r in self.read_rows("labelled.csv")]
+        hits = sum(r["predicted"] == y for r, y in zip(rows, truth))
+        loss = -sum(math.log(float(r["p:" + y])) for r, y in zip(rows, truth)) / len(rows)
+        self.assertEqual(scores["n"], 150)
+        self.assertAlmostEqual(scores["accuracy"], hits / 150, places=12)
+        self.assertAlmostEqual(scores["log_loss"], loss, places=9)
+        self.assertAlmostEqual(scores["log_loss_bits"], loss / math.log(2), places=9)
+        self.assertAlmostEqual(scores["expected_loss"], loss, places=9)
+        self.assertEqual(sum(map(sum, scores["confusion"])), 150)
+
+    def test_every_method_fits(self):
+        for method in (
+            "lr", "iw", "robust", "robust-view", "adv01", "robust01", "robust01-view", "svm",
+            "iw-svm", "auto",
+        ):
+            with self.subTest(method):
+                report = self.fit("--method", method, "--views", "each")
+                self.assertEqual(report["status"], "converged")
+
+    def test_every_loss_goes_with_every_assumption(self):
+        costs = self.write("costs.csv", "0,1,4\n1,0,1\n4,1,0\n2,2,2\n")
+        for loss in (
+            "log", "zero-one", "absolute", "squared", "abstain:0.3", "abstain:0.6",
+            "cost:" + costs, "hinge",
+        ):
+            for assumption in ("train", "test", "views", "temper:0.5"):
+                with self.subTest(loss=loss, assumption=assumption):
+                    report = self.fit(
+                        "--loss", loss, "--generalize", assumption, "--lambda", "0.01",
+                        "--views", "each",
+                    )
+                    self.assertEqual(report["status"], "converged")
+                    self.assertEqual(report["generalize"], assumption)
+                    self.run_ok("predict", self.model, self.target)
+                    self.run_json("evaluate", self.model, self.labelled)
+
+    def test_abstaining_is_a_column(self):
+        self.fit("--loss", "abstain:0.2", "--lambda", "0.01")
+        self.run_ok("predict", self.model, self.target, "-o", self.path("out.csv"))
+        self.assertIn("p:abstain", self.read_rows("out.csv")[0])
+
+    def test_every_ratio_fits_and_points_the_right_way(self):
+        for ratio in ("logistic", "gaussian", "ulsif", "rulsif", "kliep", "kmm"):
+            with self.subTest(ratio):
+                self.fit("--ratio", ratio, "--lambda", "0.01")
+                self.run_ok("predict", self.model, self.train, "-o", self.path("train_out.csv"))
+                weight = [
+                    math.exp(float(r["log_ratio"])) for r in self.read_rows("train_out.csv")
+                ]
+                x1 = [float(r["x1"]) for r in self.read_rows("train.csv")]
+                plain = sum(x1) / len(x1)
+                weighted = sum(w * x for w, x in zip(weight, x1)) / sum(weight)
+                self.assertGreater(weighted, plain + 0.3)  # the target's mean is 1 higher
+
+    def test_a_ratio_may_be_given_as_a_column(self):
+        header, train, target = shifted_data()
+        def ratio(row):  # known: N(1,1) against N(0,1) in x1
+            return f"{math.exp(float(row[0]) - 0.5):.17g}"
+        train_path = self.write_rows("t.csv", header + ["w"], [r + [ratio(r)] for r in train])
+        target_path = self.write_rows("u.csv", header + ["w"], [r + [ratio(r)] for r in target])
+        report = self.run_json(
+            "fit", train_path, "--target", target_path, "--label", "y", "--ratio", "column:w",
+            "--lambda", "0.01", "-o", self.model,
+        )
+        self.assertEqual(report["ratio"]["method"], "column")
+        self.run_ok("predict", self.model, target_path, "-o", self.path("out.csv"))
+        for row, out in zip(target, self.read_rows("out.csv")):
+            self.assertAlmostEqual(float(out["log_ratio"]), float(row[0]) - 0.5, places=9)
+
+    def test_the_label_column_of_the_target_is_never_used(self):
+        with_labels = self.fit("--method", "robust")
+        other = self.run_json(
+            "fit", self.train, "--target", self.labelled, "--label", "y", "--method", "robust",
+            "-o", self.path("other.json"),
+        )
+        for key in ("objective", "lambda", "iterations"):
+            self.assertEqual(with_labels[key], other[key])
+
+    def test_text_output_names_the_promise(self):
+        out = self.run_ok(
+            "fit", self.train, "--target", self.target, "--label", "y", "-o", self.model
+        ).stdout
+        self.assertIn("Promised", out)
+        self.assertIn("Not promised", out)
+        self.assertIn("duality gap", out)
+
+    def test_quiet_prints_nothing(self):
+        result = self.run_ok(
+            "fit", self.train, "--target", self.target, "--label", "y", "-o", self.model, "-q"
+        )
+        self.assertEqual(result.stdout + result.stderr, "")
+
+    def test_selection_reports_standard_errors(self):
+        report = self.fit("--method", "robust", "--lambda", "iwcv", "--generalize", "temper:auto")
+        self.assertEqual(len(report["selection"]), 5)
+        self.assertTrue(report["generalize"].startswith("temper:"))
+        for candidate in report["selection"]:
+            self.assertEqual(len(candidate["path"]), 5)
+            for point in candidate["path"]:
+                self.assertGreaterEqual(point["standard_error"], 0)
+        best = min(p["loss"] for c in report["selection"] for p in c["path"])
+        chosen = [
+            p["loss"]
+            for c in report["selection"]
+            for p in c["path"]
+            if c["generalize"] == report["generalize"] and p["lambda"] == report["lambda"]
+        ]
+        self.assertEqual(chosen, [best])
+
+    def test_the_same_seed_gives_the_same_model_for_any_threads(self):
+        texts = []
+        for threads in ("1", "2"):
+            self.fit("--method", "robust-view", "--views", "each", "--threads", threads)
+            with open(self.model, encoding="utf-8") as file:
+                texts.append(file.read())
+        self.assertEqual(texts[0], texts[1])
+
+    def test_limits_are_reported_not_hidden(self):
+        result = self.run_ok(
+            "fit", self.train, "--target", self.target, "--label", "y", "-o", self.model,
+            "--lambda", "0.001", "--max-iterations", "1", "--json",
+        )
+        self.assertEqual(json.loads(result.stdout)["status"], "iteration_limit")
+        self.assertIn("not converged", result.stderr)
+
+    def test_help_and_version(self):
+        self.assertIn("covshift fit", self.run_ok("--help").stdout)
+        for command in ("fit", "predict", "evaluate", "diagnose", "sample", "demo"):
+            self.assertIn("--json", self.run_ok(command, "--help").stdout)
+        self.assertRegex(self.run_ok("--version").stdout, r"covshift \d+\.\d+\.\d+")
+
+    def test_demo_shows_the_methods(self):
+        report = self.run_json("demo")
+        bits = {m["method"]: m["log_loss_bits"] for m in report["methods"]}
+        self.assertLess(bits["robust-view"], bits["lr"])
+        self.assertTrue(all(m["status"] == "converged" for m in report["methods"]))
+        self.assertIn("robust-view", self.run_ok("demo").stdout)
+
+    def test_sample_draws_what_it_says(self):
+        report = self.run_json(
+            "sample", self.labelled, "--label", "y", "--train-output", self.path("a.csv"),
+            "--target-output", self.path("b.csv"), "--feature", "x1", "--n-train", "40",
+            "--n-target", "30", "--seed", "5",
+        )
+        train, target = self.read_rows("a.csv"), self.read_rows("b.csv")
+        self.assertEqual((len(train), len(target)), (40, 30))
+        self.assertTrue(all(float(r["x1"]) <= report["threshold"] for r in train))
+        self.assertTrue(all(float(r["x1"]) > report["threshold"] for r in target))
+
+
+if __name__ == "__main__":
+    unittest.main()

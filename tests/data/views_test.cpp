@@ -1,0 +1,81 @@
+#include "covshift/data/views.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "tests/data/support.hpp"
+
+namespace covshift {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Folder;
+using testing::message_of;
+using ::testing::StartsWith;
+
+class ViewsTest : public ::testing::Test {
+ protected:
+  Views read(const std::string& text) {
+    return Views::from_file(folder_.write("v.txt", text), encoder_);
+  }
+  std::string message(const std::string& text) {
+    return message_of(folder_, [&] { static_cast<void>(read(text)); });
+  }
+  Folder folder_;
+  Encoder encoder_ = Encoder::fit(
+      read_table(folder_.write("a.csv", "w1,w2,color,\"a,b\",x*\n1,2,red,3,4\n1,2,blue,3,4\n")),
+      {});
+};
+
+TEST_F(ViewsTest, AllAndEach) {
+  const Views all = Views::parse("all", encoder_);
+  EXPECT_THAT(all.names, ElementsAre("all"));
+  EXPECT_THAT(all.view_of, ElementsAre(0, 0, 0, 0, 0, 0));
+  const Views each = Views::parse("each", encoder_);
+  EXPECT_THAT(each.names, ElementsAre("w1", "w2", "color", "a,b", "x*"));
+  EXPECT_THAT(each.view_of, ElementsAre(0, 1, 2, 2, 3, 4));
+  EXPECT_THAT(each.columns_of(2), ElementsAre(2, 3));
+}
+
+TEST_F(ViewsTest, FilesWithWildcards) {
+  const Views v = read("# views\n words = w*  # both\r\n\nlook=c?lor, \"a,b\", x*\n");
+  EXPECT_THAT(v.names, ElementsAre("words", "look"));
+  EXPECT_THAT(v.view_of, ElementsAre(0, 0, 1, 1, 1, 1));
+  const Views rest = read("words = w1, w1");
+  EXPECT_THAT(rest.names, ElementsAre("words", "rest"));
+  EXPECT_THAT(rest.view_of, ElementsAre(0, 1, 1, 1, 1, 1));
+  const Views named = read("rest = w1\nb = w2\n");
+  EXPECT_THAT(named.names, ElementsAre("rest", "b"));
+  EXPECT_THAT(named.view_of, ElementsAre(0, 1, 0, 0, 0, 0));
+  EXPECT_THAT(read("every = *\n").view_of, ElementsAre(0, 0, 0, 0, 0, 0));
+}
+
+TEST_F(ViewsTest, Errors) {
+  EXPECT_EQ(message("a = w1\n\nb = color, w*\n"),
+            "v.txt:3: the column 'w1' is in the views 'a' (line 1) and 'b' (line 3); keep one");
+  EXPECT_THAT(message("a = w1\nb = nope\n"), StartsWith("v.txt:2: there is no column 'nope'"));
+  EXPECT_THAT(message("a = z*\n"), StartsWith("v.txt:1: there is no column 'z*'"));
+  EXPECT_THAT(message("a = \"w*\"\n"), StartsWith("v.txt:1: there is no column 'w*'"));
+  EXPECT_THAT(message("a = w1\na = w2\n"), StartsWith("v.txt:2: the view 'a' is defined twice"));
+  EXPECT_THAT(message("w1, w2\n"), StartsWith("v.txt:1: there is no = in this line"));
+  EXPECT_THAT(message("a =\n"), StartsWith("v.txt:1: the view names no columns"));
+  EXPECT_THAT(message(" = w1\n"), StartsWith("v.txt:1: the view has no name"));
+  EXPECT_THAT(message("a = \"w1\n"), StartsWith("v.txt:1: a quote (\") is opened and not closed"));
+  EXPECT_THAT(message("a = \"w1\" x\n"), StartsWith("v.txt:1: text follows a closing quote"));
+  EXPECT_THAT(message("# none\n"), StartsWith("v.txt: the file holds no view"));
+  EXPECT_THAT(message_of(folder_, [&] { Views::parse(folder_.path("none"), encoder_); }),
+              StartsWith("none: there is no such file"));
+}
+
+TEST_F(ViewsTest, JsonRoundTrip) {
+  const Views v = read("words = w*");
+  EXPECT_EQ(Views::from_json(nlohmann::json::parse(v.to_json().dump())), v);
+  for (const char* text :
+       {"{}", R"({"names": [], "view_of": []})", R"({"names": ["a"], "view_of": [1]})",
+        R"({"names": ["a"], "view_of": [-1]})", R"({"names": ["a", "a"], "view_of": [0, 1]})",
+        R"({"names": "a", "view_of": [0]})"}) {
+    EXPECT_THROW(Views::from_json(nlohmann::json::parse(text)), Error) << text;
+  }
+}
+
+}  // namespace
+}  // namespace covshift

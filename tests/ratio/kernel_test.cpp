@@ -1,0 +1,243 @@
+#include "covshift/ratio/kernel.hpp"
+
+#include <Eigen/LU>
+
+#include "tests/ratio/support.hpp"
+
+namespace covshift::testing {
+namespace {
+
+using Eigen::Index;
+using Eigen::MatrixXd;
+using Eigen::VectorXd;
+
+class KnownGaussians : public ::testing::TestWithParam<RatioMethod> {};
+
+TEST_P(KnownGaussians, AreRecovered) {
+  const Matrix train = normals(1000, 1, 0.0, 1.0, 1);
+  const Matrix target = normals(800, 1, 0.5, 1.0, 2);
+  const auto ratio = fit_ratio(with(GetParam()), train.view(), target.view());
+  // On fresh rows of the training distribution.
+  const Matrix x = normals(1000, 1, 0.0, 1.0, 3);
+  std::vector<double> estimate = ratio->log_ratio(x.view());
+  std::vector<double> truth;
+  for (double& l : estimate) l = std::exp(l);
+  for (const double v : x.values) {
+    const double plain = std::exp(0.5 * v - 0.125);
+    truth.push_back(GetParam() == RatioMethod::rulsif ? plain / (0.1 * plain + 0.9) : plain);
+  }
+  EXPECT_GT(correlation(estimate, truth), 0.9) << ratio->report().dump();
+  double error = 0;
+  for (std::size_t i = 0; i < truth.size(); ++i) error += std::abs(estimate[i] - truth[i]) / 1000;
+  EXPECT_LT(error, 0.2) << ratio->report().dump();
+  EXPECT_NEAR(mean_of(estimate), mean_of(truth), 0.1) << ratio->report().dump();
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernel, KnownGaussians,
+                         ::testing::Values(RatioMethod::ulsif, RatioMethod::rulsif,
+                                           RatioMethod::kliep, RatioMethod::kmm),
+                         [](const auto& test) {
+                           return std::string(ratio_method_name(test.param));
+                         });
+
+MatrixXd random_kernels(Index rows, Index cols, std::uint64_t seed) {
+  Random random(seed);
+  MatrixXd m(rows, cols);
+  for (double& v : m.reshaped()) v = std::exp(-2 * std::abs(random.normal()));
+  return m;
+}
+
+TEST(LeastSquares, LeaveOneOutEqualsLeavingOneOut) {
+  const Index b = 4;
+  const Index n = 12;
+  const Index m = 9;
+  const MatrixXd train = random_kernels(b, n, 4);
+  const MatrixXd target = random_kernels(b, m, 5);
+  for (const double lambda : {0.01, 0.3}) {
+    double expected = 0;
+    for (Index out = 0; out < m; ++out) {
+      MatrixXd second = lambda * MatrixXd::Identity(b, b);
+      VectorXd first = VectorXd::Zero(b);
+      for (Index i = 0; i < n; ++i) {
+        if (i != out)
+          second += train.col(i) * train.col(i).transpose() / static_cast<double>(n - 1);
+      }
+      for (Index i = 0; i < m; ++i) {
+        if (i != out) first += target.col(i) / static_cast<double>(m - 1);
+      }
+      const VectorXd theta = second.inverse() * first;
+      const VectorXd kept = theta.cwiseMax(0.0);
+      const double w = kept.dot(train.col(out));
+      expected += (w * w / 2 - kept.dot(target.col(out))) / static_cast<double>(m);
+    }
+    const MatrixXd second = train * train.transpose() / static_cast<double>(n);
+    const VectorXd first = target.rowwise().mean();
+    EXPECT_NEAR(ulsif_leave_one_out(second, first, train.leftCols(m), target, n, m, lambda),
+                expected, 1e-12);
+  }
+}
+
+TEST(LeastSquares, GivenWidthAndLambdaByTheFormula) {
+  const Matrix train = dense(3, 1, {0, 1, 2});
+  const Matrix target = dense(2, 1, {1, 3});
+  RatioOptions options = with(RatioMethod::rulsif);
+  options.kernel_width = 1.5;
+  options.kernel_lambda = 0.2;
+  options.alpha = 0.3;
+  const auto ratio = fit_ratio(options, train.view(), target.view());
+  const auto k = [](double x, double c) { return std::exp(-(x - c) * (x - c) / (2 * 1.5 * 1.5)); };
+  const double centres[2] = {1, 3};
+  Eigen::Matrix2d second = 0.2 * Eigen::Matrix2d::Identity();
+  Eigen::Vector2d first = Eigen::Vector2d::Zero();
+  const auto phi = [&](double x) { return Eigen::Vector2d(k(x, centres[0]), k(x, centres[1])); };
+  for (const double x : train.values) second += 0.7 / 3 * phi(x) * phi(x).transpose();
+  for (const double x : target.values) {
+    second += 0.3 / 2 * phi(x) * phi(x).transpose();
+    first += phi(x) / 2;
+  }
+  const Eigen::Vector2d theta = second.inverse() * first;
+  ASSERT_GT(theta.minCoeff(), 0);
+  for (const double x : {-1.0, 0.5, 2.5, 4.0}) {
+    EXPECT_NEAR(ratio->log_ratio(dense(1, 1, {x}).view())[0], std::log(theta.dot(phi(x))), 1e-12);
+  }
+  // Out of reach of all kernels the documented floor.
+  EXPECT_DOUBLE_EQ(ratio->log_ratio(dense(1, 1, {1e4}).view())[0], std::log(ratio_floor));
+  // Without a relative part RuLSIF is uLSIF.
+  options.alpha = 0;
+  const auto plain = fit_ratio(options, train.view(), target.view());
+  options.method = RatioMethod::ulsif;
+  const auto ulsif = fit_ratio(options, train.view(), target.view());
+  EXPECT_EQ(plain->log_ratio(train.view()), ulsif->log_ratio(train.view()));
+}
+
+TEST(LeastSquares, RelativeRatioIsBounded) {
+  RatioOptions options = with(RatioMethod::rulsif);
+  options.alpha = 0.5;
+  const Matrix target = normals(200, 1, 3, 0.5, 6);
+  const auto ratio = fit_ratio(options, normals(200, 1, 0, 1, 7).view(), target.view());
+  for (const double l : ratio->log_ratio(target.view())) EXPECT_LE(l, std::log(2.0));
+}
+
+TEST(Kliep, MixtureIsOptimal) {
+  const MatrixXd likelihood = random_kernels(15, 60, 8);
+  const VectorXd beta = fit_mixture(likelihood, 1e-10);
+  EXPECT_NEAR(beta.sum(), 1, 1e-14);
+  EXPECT_GE(beta.minCoeff(), 0);
+  const VectorXd density = likelihood.transpose() * beta;
+  const VectorXd gain = likelihood * density.cwiseInverse() / 60;
+  EXPECT_LE(gain.maxCoeff(), 1 + 1e-10);  // no proportion is worth raising
+  // The optimum of a long run of the EM algorithm.
+  VectorXd em = VectorXd::Constant(15, 1.0 / 15);
+  for (int k = 0; k < 20000; ++k) {
+    const VectorXd p = likelihood.transpose() * em;
+    const VectorXd g = likelihood * p.cwiseInverse() / 60;
+    em = em.cwiseProduct(g);
+  }
+  const VectorXd em_density = likelihood.transpose() * em;
+  EXPECT_NEAR(density.array().log().mean(), em_density.array().log().mean(), 1e-8);
+}
+
+TEST(Kliep, MeanOverTrainingIsOne) {
+  const Matrix train = normals(300, 2, 0, 1, 9);
+  const Matrix target = normals(200, 2, 0.5, 1, 10);
+  const auto ratio = fit_ratio(with(RatioMethod::kliep), train.view(), target.view());
+  double mean = 0;
+  for (const double l : ratio->log_ratio(train.view())) mean += std::exp(l) / 300;
+  EXPECT_NEAR(mean, 1, 1e-5);
+}
+
+TEST(Kliep, SamplesApartAreRefused) {
+  RatioOptions options = with(RatioMethod::kliep);
+  options.kernel_width = 1;
+  EXPECT_THAT(message_of(
+                  [&] {
+                    (void)fit_ratio(options, normals(50, 1, 0, 1, 11).view(),
+                                    normals(50, 1, 1000, 1, 12).view());
+                  },
+                  Error::Kind::numeric),
+              ::testing::HasSubstr("do not overlap"));
+}
+
+TEST(Kmm, SolutionIsOptimalAndDefinedEverywhere) {
+  const Matrix train = normals(200, 1, 0, 1, 13);
+  const Matrix target = normals(150, 1, 1.0, 0.7, 14);
+  const double width = 0.8;
+  const double rho = 0.01;
+  const double slack = 0.02;
+  MatrixXd kernel(200, 200);
+  VectorXd kappa = VectorXd::Zero(200);
+  const auto k = [&](double a, double b) {
+    return std::exp(-(a - b) * (a - b) / (2 * width * width));
+  };
+  for (Index i = 0; i < 200; ++i) {
+    for (Index j = 0; j < 200; ++j) kernel(i, j) = k(train.values[i], train.values[j]);
+    for (const double t : target.values) kappa[i] += k(train.values[i], t) / 150;
+  }
+  const VectorXd share = VectorXd::Constant(200, 1.0 / 200);
+  for (const double bound : {1000.0, 2.0}) {
+    const KmmSolution s = solve_kmm(kernel, kappa, share, rho, bound, slack, 1e-11);
+    EXPECT_GE(s.beta.minCoeff(), 0);
+    EXPECT_LE(s.beta.maxCoeff(), bound);
+    const double mean = s.beta.mean();
+    EXPECT_LE(std::abs(mean - 1), slack + 1e-9);
+    // KKT: one multiplier nu of the mean, with its sign, and the right sign at each bound.
+    const VectorXd gradient = kernel * s.beta / 200 - kappa + rho * (s.beta.array() - 1).matrix();
+    const double nu = -rho * s.shift;
+    if (std::abs(mean - 1) < slack - 1e-6) {
+      EXPECT_NEAR(nu, 0, 1e-9);
+    }
+    if (mean < 1) {
+      EXPECT_GE(nu, -1e-9);
+    }
+    if (mean > 1) {
+      EXPECT_LE(nu, 1e-9);
+    }
+    for (Index i = 0; i < 200; ++i) {
+      const double reduced = gradient[i] - nu;
+      if (s.beta[i] <= 0) {
+        EXPECT_GE(reduced, -1e-8);
+      } else if (s.beta[i] >= bound) {
+        EXPECT_LE(reduced, 1e-8);
+      } else {
+        EXPECT_NEAR(reduced, 0, 1e-8);
+      }
+    }
+    // The function agrees with the weights at the training rows.
+    RatioOptions options = with(RatioMethod::kmm);
+    options.kernel_width = width;
+    options.kernel_lambda = rho;
+    options.kmm_slack = slack;
+    options.kmm_bound = bound;
+    const auto ratio = fit_ratio(options, train.view(), target.view());
+    const std::vector<double> at = ratio->log_ratio(train.view());
+    for (Index i = 0; i < 200; ++i) {
+      EXPECT_NEAR(std::exp(at[i]), std::max(s.beta[i], ratio_floor), 1e-6);
+    }
+  }
+}
+
+TEST(Kernel, DistancesAreThoseOfTheRows) {
+  Matrix a = normals(30, 40, 0, 1, 15);
+  Random random(16);
+  for (double& v : a.values) v = random.uniform() < 0.9 ? 0.0 : v;
+  const Matrix sparse = to_sparse(a);
+  const Rows rows(sparse.view(), {});
+  std::vector<Centres::Row> some;
+  for (std::size_t i = 0; i < 10; ++i) some.emplace_back(&rows, i);
+  const Centres centres(some, 40);
+  std::vector<std::size_t> order(30);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const MatrixXd squared = centres.squared_distances(rows, order, 1);
+  for (std::size_t i = 0; i < 30; ++i) {
+    for (std::size_t c = 0; c < 10; ++c) {
+      double expected = 0;
+      for (std::size_t j = 0; j < 40; ++j) {
+        expected += std::pow(a.values[i * 40 + j] - a.values[c * 40 + j], 2);
+      }
+      EXPECT_NEAR(squared(static_cast<Index>(c), static_cast<Index>(i)), expected, 1e-12);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace covshift::testing

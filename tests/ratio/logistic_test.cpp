@@ -1,0 +1,252 @@
+#include "covshift/ratio/logistic.hpp"
+
+#include "covshift/ratio/rows.hpp"
+#include "tests/ratio/support.hpp"
+
+namespace covshift::testing {
+namespace {
+
+const LogisticRatio& as_logistic(const DensityRatio& ratio) {
+  return dynamic_cast<const LogisticRatio&>(ratio);
+}
+
+/// The design's objective, written down once more in long double.
+struct Reference {
+  const Matrix& train;
+  const Matrix& target;
+  long double lambda;
+  std::vector<long double> u;
+  long double b = 0;
+
+  Reference(const Matrix& tr, const Matrix& te, double l)
+      : train(tr), target(te), lambda(l), u(tr.cols) {}
+
+  /// Gradient and Hessian; the intercept last.
+  void differentiate(std::vector<long double>& g, std::vector<long double>& h) const {
+    const std::size_t d = train.cols + 1;
+    g.assign(d, 0);
+    h.assign(d * d, 0);
+    const auto n = static_cast<long double>(train.rows + target.rows);
+    for (const Matrix* part : {&train, &target}) {
+      for (std::size_t i = 0; i < part->rows; ++i) {
+        std::vector<long double> x(part->values.begin() + i * part->cols,
+                                   part->values.begin() + (i + 1) * part->cols);
+        x.push_back(1);
+        long double odds = b;
+        for (std::size_t j = 0; j + 1 < d; ++j) odds += u[j] * x[j];
+        const long double p = 1 / (1 + std::exp(-odds));
+        const long double r = p - (part == &target ? 1 : 0);
+        for (std::size_t j = 0; j < d; ++j) {
+          g[j] += r * x[j] / n;
+          for (std::size_t k = 0; k < d; ++k) h[j * d + k] += p * (1 - p) * x[j] * x[k] / n;
+        }
+      }
+    }
+    for (std::size_t j = 0; j + 1 < d; ++j) {
+      g[j] += 2 * lambda * u[j];
+      h[j * d + j] += 2 * lambda;
+    }
+  }
+
+  void newton() {
+    std::vector<long double> g;
+    std::vector<long double> h;
+    const std::size_t d = train.cols + 1;
+    for (int iteration = 0; iteration < 60; ++iteration) {
+      differentiate(g, h);
+      for (std::size_t p = 0; p < d; ++p) {  // elimination
+        for (std::size_t i = p + 1; i < d; ++i) {
+          const long double f = h[i * d + p] / h[p * d + p];
+          for (std::size_t k = p; k < d; ++k) h[i * d + k] -= f * h[p * d + k];
+          g[i] -= f * g[p];
+        }
+      }
+      for (std::size_t p = d; p-- > 0;) {
+        for (std::size_t k = p + 1; k < d; ++k) g[p] -= h[p * d + k] * g[k];
+        g[p] /= h[p * d + p];
+      }
+      for (std::size_t j = 0; j + 1 < d; ++j) u[j] -= g[j];
+      b -= g[d - 1];
+    }
+  }
+};
+
+TEST(Logistic, EqualsAnIndependentImplementation) {
+  for (const double lambda : {1e-6, 1e-3, 0.1, 10.0}) {
+    const Matrix train = normals(90, 4, 0.0, 1.0, 1);
+    const Matrix target = normals(60, 4, 0.4, 1.2, 2);
+    Reference reference(train, target, lambda);
+    reference.newton();
+    const auto ratio = fit_ratio(logistic_with(lambda), train.view(), target.view());
+    const LogisticRatio& fitted = as_logistic(*ratio);
+    for (std::size_t j = 0; j < 4; ++j) {
+      EXPECT_NEAR(fitted.weights()[j], static_cast<double>(reference.u[j]), 1e-9) << lambda;
+    }
+    EXPECT_NEAR(fitted.intercept(), static_cast<double>(reference.b) + std::log(90.0 / 60.0), 1e-9);
+    // The gradient of the definition vanishes at the answer.
+    for (std::size_t j = 0; j < 4; ++j) reference.u[j] = fitted.weights()[j];
+    reference.b = fitted.intercept() - std::log(90.0 / 60.0);
+    std::vector<long double> g;
+    std::vector<long double> h;
+    reference.differentiate(g, h);
+    for (const long double v : g) EXPECT_LT(std::abs(v), 1e-12);
+  }
+}
+
+TEST(Logistic, TwoValuesInClosedForm) {
+  // Training: 30 of 40 rows at 0; target: 5 of 20. Without a penalty the fitted probabilities are
+  // the frequencies, the ratios those of the two distributions.
+  std::vector<double> train(40);
+  std::fill(train.begin() + 30, train.end(), 1.0);
+  std::vector<double> target(20, 1.0);
+  std::fill(target.begin(), target.begin() + 5, 0.0);
+  const auto ratio =
+      fit_ratio(logistic_with(1e-13), dense(40, 1, train).view(), dense(20, 1, target).view());
+  const std::vector<double> at = ratio->log_ratio(dense(2, 1, {0, 1}).view());
+  EXPECT_NEAR(at[0], std::log((5.0 / 20) / (30.0 / 40)), 1e-8);
+  EXPECT_NEAR(at[1], std::log((15.0 / 20) / (10.0 / 40)), 1e-8);
+}
+
+TEST(Logistic, RecoversKnownGaussians) {
+  const std::size_t n = 100000;
+  const Matrix train = normals(n, 1, 0.0, 1.0, 3);
+  const Matrix target = normals(n / 2, 1, 0.5, 1.0, 4);
+  const auto ratio = fit_ratio(logistic_with(1e-9), train.view(), target.view());
+  EXPECT_NEAR(as_logistic(*ratio).weights()[0], 0.5, 0.02);
+  EXPECT_NEAR(as_logistic(*ratio).intercept(), -0.125, 0.01);
+}
+
+TEST(Logistic, InterceptIsNotPenalised) {
+  // A huge lambda leaves the prior odds, which the ratio takes out: 1 everywhere, at any sizes.
+  const auto ratio = fit_ratio(logistic_with(1e12), normals(900, 2, 0, 1, 5).view(),
+                               normals(30, 2, 1, 1, 6).view());
+  for (const double l : ratio->log_ratio(normals(20, 2, 0, 1, 7).view())) EXPECT_NEAR(l, 0, 1e-9);
+  // And a shift of the features changes nothing.
+  const Matrix train = normals(80, 2, 0, 1, 8);
+  const Matrix target = normals(70, 2, 1, 1, 9);
+  Matrix train_up = train;
+  Matrix target_up = target;
+  for (double& v : train_up.values) v += 1000;
+  for (double& v : target_up.values) v += 1000;
+  const auto here = fit_ratio(logistic_with(0.01), train.view(), target.view());
+  const auto there = fit_ratio(logistic_with(0.01), train_up.view(), target_up.view());
+  const std::vector<double> a = here->log_ratio(train.view());
+  const std::vector<double> b = there->log_ratio(train_up.view());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-8);
+}
+
+TEST(Logistic, SeparableDataStayFinite) {
+  const Matrix train = dense(4, 1, {-2, -1.5, -1.2, -1});
+  const Matrix target = dense(3, 1, {1, 2, 3});
+  double last = 0;
+  for (const double lambda : {1e-3, 1e-6, 1e-9, 1e-12, 1e-20}) {
+    const auto ratio = fit_ratio(logistic_with(lambda), train.view(), target.view());
+    const double u = as_logistic(*ratio).weights()[0];
+    EXPECT_TRUE(std::isfinite(u));
+    EXPECT_GT(u, last) << lambda;
+    last = u;
+  }
+  EXPECT_LT(last, 100);
+}
+
+TEST(Logistic, ManyColumnsEqualFewRotated) {
+  // Beyond 500 columns another solver: columns of zeros change nothing.
+  const Matrix train = normals(150, 30, 0.0, 1.0, 10);
+  const Matrix target = normals(100, 30, 0.2, 1.0, 11);
+  const auto widen = [](const Matrix& m) {
+    Matrix wide = dense(m.rows, 700, std::vector<double>(m.rows * 700));
+    for (std::size_t i = 0; i < m.rows; ++i) {
+      for (std::size_t j = 0; j < m.cols; ++j) wide.values[i * 700 + 23 * j] = m.values[i * 30 + j];
+    }
+    return wide;
+  };
+  for (const double lambda : {1e-6, 1e-2}) {
+    const auto few = fit_ratio(logistic_with(lambda), train.view(), target.view());
+    const Matrix wide_train = widen(train);
+    const auto many = fit_ratio(logistic_with(lambda), wide_train.view(), widen(target).view());
+    const auto sparse = fit_ratio(logistic_with(lambda), to_sparse(wide_train).view(),
+                                  to_sparse(widen(target)).view());
+    const std::vector<double> a = few->log_ratio(train.view());
+    const std::vector<double> b = many->log_ratio(wide_train.view());
+    const std::vector<double> c = sparse->log_ratio(wide_train.view());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      EXPECT_NEAR(a[i], b[i], 1e-8) << lambda;
+      EXPECT_NEAR(a[i], c[i], 1e-8) << lambda;
+    }
+  }
+}
+
+TEST(Logistic, PaperLambda) {
+  // D2 = 3 (second column, over both samples), m = 8 training rows.
+  const Matrix train = dense(8, 2, {0, 1, 0, 1, 0, 1, 1, 2, 0, 1, 0, 1, 0, 1, 1, 2});
+  const Matrix target = dense(2, 2, {1, 4, 0, 3});
+  const double expected =
+      3 * (1 + (2 + std::sqrt(2.0)) * std::sqrt(std::log(1 / 0.05))) / std::sqrt(2 * 8.0);
+  RatioOptions options;
+  options.lambda = RatioLambda::parse("paper");
+  const auto ratio = fit_ratio(options, train.view(), target.view());
+  EXPECT_DOUBLE_EQ(as_logistic(*ratio).lambda(), expected);
+  EXPECT_EQ(ratio->report()["rule"], "paper");
+  // What a sparse matrix does not store counts as zero: column 1 ranges from 0 to 4.
+  const Matrix holes = dense(2, 2, {0, 0, 1, 1});
+  const auto sparse = fit_ratio(options, to_sparse(holes).view(), to_sparse(target).view());
+  EXPECT_DOUBLE_EQ(as_logistic(*sparse).lambda(),
+                   expected * 4 / 3 * std::sqrt(8.0) / std::sqrt(2.0));
+}
+
+TEST(Logistic, CrossValidation) {
+  RatioOptions options;
+  options.lambda = RatioLambda::parse("cv");
+  // A strong shift wants little regularisation, none wants much.
+  const Matrix train = normals(300, 5, 0.0, 1.0, 12);
+  const auto shifted = fit_ratio(options, train.view(), normals(300, 5, 1.0, 1.0, 13).view());
+  const auto same = fit_ratio(options, train.view(), normals(300, 5, 0.0, 1.0, 14).view());
+  EXPECT_LT(as_logistic(*shifted).lambda(), 0.05);
+  EXPECT_GT(as_logistic(*same).lambda(), 0.05);
+  EXPECT_EQ(shifted->report()["rule"], "cv");
+  double best = -1e9;
+  double chosen = 0;
+  for (const auto& score : shifted->report()["scores"]) {
+    EXPECT_GT(score["standard_error"].get<double>(), 0);
+    if (score["log_likelihood"].get<double>() > best) {
+      best = score["log_likelihood"];
+      chosen = score["lambda"];
+    }
+  }
+  EXPECT_EQ(chosen, as_logistic(*shifted).lambda());
+  EXPECT_GT(best, -std::log(2.0));
+  // The seed deals the folds.
+  options.seed = 1;
+  const auto other = fit_ratio(options, train.view(), normals(300, 5, 1.0, 1.0, 13).view());
+  EXPECT_NE(other->report()["scores"], shifted->report()["scores"]);
+}
+
+TEST(Logistic, LargeSparse) {
+  Random random(15);
+  const auto sample = [&](std::size_t rows, std::size_t favourite) {
+    Matrix m;
+    m.rows = rows;
+    m.cols = 20000;
+    m.sparse = true;
+    m.offsets = {0};
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (int k = 0; k < 20; ++k) {
+        m.columns.push_back(
+            static_cast<std::int32_t>(k < 2 ? favourite + random.below(5) : random.below(m.cols)));
+        m.values.push_back(1.0);
+      }
+      m.offsets.push_back(static_cast<std::int64_t>(m.values.size()));
+    }
+    return m;
+  };
+  const Matrix train = sample(3000, 0);
+  const Matrix target = sample(2000, 3);
+  const auto ratio = fit_ratio(logistic_with(1e-3), train.view(), target.view());
+  const LogisticRatio& fitted = as_logistic(*ratio);
+  EXPECT_LT(fitted.weights()[0], -0.3);
+  EXPECT_GT(fitted.weights()[7], 0.3);
+  EXPECT_LT(ratio->report()["accuracy"].get<double>(), 1e-8);
+}
+
+}  // namespace
+}  // namespace covshift::testing
