@@ -176,10 +176,10 @@ class Reductions(ProgramTest):
                     self.assertTrue(all(0 <= v <= 1 for v in p.values()))
 
     def test_robust_is_undecided_where_only_the_target_is(self):
-        data = self.write_rows("out.csv", self.header, [["40", "0", "0", "ash"]])
-        (p,) = self.probabilities("--method", "robust", "--lambda", "0.00001", data=data)
+        data = self.write_rows("out.csv", self.header, [["40", "40", "0", "ash"]])
+        (p,) = self.probabilities("--method", "robust", "--lambda", "0.001", data=data)
         self.assertTrue(all(abs(v - 1 / 3) < 0.05 for v in p.values()), p)
-        (p,) = self.probabilities("--method", "lr", "--lambda", "0.00001", data=data)
+        (p,) = self.probabilities("--method", "lr", "--lambda", "0.001", data=data)
         self.assertGreater(max(p.values()), 0.9)
 
 

@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+#include <vector>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/file.hpp"
+#include "covshift/base/random.hpp"
+#include "covshift/base/threads.hpp"
+
+namespace covshift {
+namespace {
+
+TEST(Threads, RunEveryTaskOnce) {
+  for (const int threads : {1, 2, 5}) {
+    std::vector<int> runs(1000, 0);
+    parallel_tasks(threads, runs.size(), [&](std::size_t i) { ++runs[i]; });
+    EXPECT_EQ(std::count(runs.begin(), runs.end(), 1), 1000) << threads << " threads";
+  }
+}
+
+TEST(Threads, ThrowTheFirstErrorAgainAndFinishTheRest) {
+  std::atomic<int> done = 0;
+  EXPECT_THROW(parallel_tasks(2, 50,
+                              [&](std::size_t i) {
+                                ++done;
+                                if (i == 7) fail_input("seven");
+                              }),
+               Error);
+  EXPECT_EQ(done, 50);
+}
+
+TEST(Threads, TasksInsideTasksRunInPlace) {
+  std::vector<int> runs(64, 0);
+  parallel_tasks(2, 8, [&](std::size_t i) {
+    parallel_tasks(2, 8, [&](std::size_t j) { ++runs[i * 8 + j]; });
+  });
+  EXPECT_EQ(std::count(runs.begin(), runs.end(), 1), 64);
+}
+
+TEST(Random, IsTheSameEverywhere) {
+  // xoshiro256** from splitmix64(42): pinned, so that seeds in papers stay valid.
+  Random random(42);
+  EXPECT_EQ(random.next(), 1546998764402558742U);
+  EXPECT_EQ(random.next(), 6990951692964543102U);
+}
+
+TEST(Random, HasTheRightMoments) {
+  Random random(1);
+  double sum = 0;
+  double squares = 0;
+  std::vector<int> counts(7, 0);
+  constexpr int n = 200000;
+  for (int i = 0; i < n; ++i) {
+    const double z = random.normal();
+    sum += z;
+    squares += z * z;
+    ++counts[random.below(7)];
+  }
+  EXPECT_NEAR(sum / n, 0, 0.01);
+  EXPECT_NEAR(squares / n, 1, 0.02);
+  for (const int c : counts) EXPECT_NEAR(c, n / 7.0, 4 * std::sqrt(n / 7.0));
+}
+
+TEST(Random, ShufflesToPermutations) {
+  Random random(3);
+  std::vector<int> x(100);
+  std::iota(x.begin(), x.end(), 0);
+  random.shuffle(std::span(x));
+  EXPECT_FALSE(std::is_sorted(x.begin(), x.end()));
+  std::sort(x.begin(), x.end());
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(x[i], i);
+}
+
+class Files : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ =
+        std::filesystem::temp_directory_path() /
+        ("covshift_files_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) +
+         ::testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path folder_;
+};
+
+TEST_F(Files, AreReplacedWhole) {
+  const std::string path = folder_ / "a.txt";
+  write_whole(path, "one");
+  write_whole(path, "two");
+  EXPECT_EQ(read_whole(path), "two");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1) << "no drafts left";
+}
+
+TEST_F(Files, KeepTheOldContentWhenWritingFails) {
+  const std::string path = folder_ / "missing" / "a.txt";
+  EXPECT_THROW(write_whole(path, "x"), Error);
+  EXPECT_THROW(write_whole(folder_, "x"), Error);  // a directory
+  EXPECT_THROW(read_whole(folder_), Error);
+  EXPECT_THROW(read_whole(path), Error);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+}  // namespace
+}  // namespace covshift

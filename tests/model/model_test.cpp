@@ -1,0 +1,214 @@
+#include "covshift/model/model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/file.hpp"
+#include "covshift/base/random.hpp"
+#include "covshift/data/read_table.hpp"
+#include "covshift/model/scores.hpp"
+
+namespace covshift {
+namespace {
+
+/// A table of a number, a category and a class, under a shift of the number.
+Table table(std::size_t rows, double mean, unsigned long long seed) {
+  Random random(seed);
+  Table t;
+  t.source = "made";
+  t.rows = rows;
+  Column x{"x", false, {}, {}, {}};
+  Column colour{"colour", true, {}, {}, {"red", "blue"}};
+  Column y{"y", true, {}, {}, {"no", "yes", "maybe"}};
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double value = mean + random.normal();
+    const auto code = static_cast<std::int32_t>(random.below(2));
+    x.numbers.push_back(value);
+    colour.codes.push_back(code);
+    const double noisy = value + 0.8 * code + 0.7 * random.normal();
+    y.codes.push_back(noisy < -0.3 ? 0 : noisy < 0.8 ? 2 : 1);
+  }
+  t.columns = {x, colour, y};
+  return t;
+}
+
+ModelOptions options(const char* method) {
+  ModelOptions o;
+  o.label = "y";
+  o.views = "each";
+  o.fit.method = method;
+  o.fit.lambda = {LambdaChoice::Kind::fixed, 0.01};
+  o.fit.shift.ratio.lambda = RatioLambda::parse("0.01");
+  return o;
+}
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(ModelFile, ReadsBackBitIdentical) {
+  const Table train = table(80, 0, 1);
+  const Table target = table(60, 1, 2);
+  for (const char* method : {"lr", "iw", "robust", "robust-view", "robust01-view", "iw-svm"}) {
+    const Model model = Model::fit(train, &target, options(method));
+    const Model again = Model::from_text(model.to_text(), "memory");
+    const Predictions a = model.predict(model.encode(target));
+    const Predictions b = again.predict(again.encode(target));
+    EXPECT_EQ(a.p, b.p) << method;
+    EXPECT_EQ(a.log_ratio, b.log_ratio) << method;
+    EXPECT_EQ(model.to_text(), again.to_text()) << method;
+    EXPECT_EQ(again.classifier().certificate().game_value,
+              model.classifier().certificate().game_value);
+  }
+}
+
+TEST(ModelFile, CostMatricesComeAlong) {
+  const Table train = table(80, 0, 1);
+  const Table target = table(60, 1, 2);
+  ModelOptions o = options("robust01");
+  o.fit.costs = CostMatrix{2, 3, {0, 1, 0.5, 2, 0, 0.25}};
+  const Model model = Model::fit(train, &target, o);
+  const Model again = Model::from_text(model.to_text(), "memory");
+  EXPECT_EQ(model.predict(model.encode(target)).p, again.predict(again.encode(target)).p);
+  EXPECT_EQ(again.action_names(), (std::vector<std::string>{"action 1", "action 2"}));
+}
+
+TEST(ModelFile, RefusesWhatItCannotTrust) {
+  const Table train = table(40, 0, 1);
+  const std::string text = Model::fit(train, nullptr, options("lr")).to_text();
+  const auto refuse = [](const std::string& bad) {
+    return message_of([&] { static_cast<void>(Model::from_text(bad, "file.json")); });
+  };
+  EXPECT_NE(refuse(text.substr(0, text.size() / 3)).find("damaged"), std::string::npos);
+  std::string newer = text;
+  newer.replace(newer.find("\"version\": 1"), 12, "\"version\": 9");
+  EXPECT_NE(refuse(newer).find("newer"), std::string::npos);
+  for (std::size_t at = 0; at < text.size(); at += 17) {
+    std::string corrupted = text;
+    corrupted[at] = corrupted[at] == '7' ? '8' : '7';
+    if (corrupted.substr(0, corrupted.find("\"checksum\"")) !=
+        text.substr(0, text.find("\"checksum\""))) {
+      continue;  // the program's version in the head may differ
+    }
+    EXPECT_NE(refuse(corrupted).find("file.json"), std::string::npos) << "byte " << at;
+  }
+}
+
+TEST(ModelFile, GoldenFilesOfVersion1StayReadable) {
+  const std::filesystem::path folder = std::filesystem::path(COVSHIFT_TEST_DATA) / "golden";
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".json") continue;
+    ++files;
+    const Model model = Model::load(entry.path());
+    const Table data = read_table(folder / "data.csv", model.encoder().read_options());
+    const Predictions p = model.predict(model.encode(data));
+    const Table expected =
+        read_table(std::filesystem::path(entry.path()).replace_extension(".csv"));
+    ASSERT_EQ(expected.rows, p.rows);
+    const std::vector<std::string> names = model.action_names();
+    for (std::size_t a = 0; a < names.size(); ++a) {
+      const Column& column = expected.at("p:" + names[a]);
+      for (std::size_t i = 0; i < p.rows; ++i) {
+        // exp and log may round differently in another C library; nothing else may differ.
+        EXPECT_NEAR(column.numbers[i], p.p[i * names.size() + a], 1e-12) << entry.path();
+      }
+    }
+  }
+  EXPECT_GE(files, 3);
+}
+
+TEST(Fitting, ChoosesTheMethodByHeldOutLoss) {
+  const Table train = table(120, 0, 3);
+  const Table target = table(120, 1, 4);
+  ModelOptions o = options("auto");
+  o.fit.lambda = {};
+  const Model model = Model::fit(train, &target, o);
+  const FitReport& report = model.classifier().report();
+  ASSERT_EQ(report.candidates.size(), 5U);
+  double least = 1e300;
+  std::string winner;
+  for (const Candidate& c : report.candidates) {
+    if (best(c.path).loss < least) {
+      least = best(c.path).loss;
+      winner = c.method;
+    }
+  }
+  EXPECT_EQ(model.classifier().method(), winner);
+}
+
+TEST(Fitting, CanBeStopped) {
+  const Table train = table(120, 0, 3);
+  const Table target = table(120, 1, 4);
+  ModelOptions o = options("robust");
+  o.fit.lambda = {};
+  int asked = 0;
+  o.fit.cancelled = [&] { return ++asked > 3; };
+  o.fit.solve.threads = 1;
+  EXPECT_EQ(message_of([&] { static_cast<void>(Model::fit(train, &target, o)); }), "stopped");
+}
+
+TEST(Fitting, ReportsProgressInOrder) {
+  const Table train = table(80, 0, 3);
+  const Table target = table(80, 1, 4);
+  ModelOptions o = options("robust");
+  o.fit.lambda = {};
+  std::vector<std::string> stages;
+  o.fit.progress = [&](std::string_view stage, double share) {
+    EXPECT_GE(share, 0);
+    EXPECT_LE(share, 1);
+    if (stages.empty() || stages.back() != stage) stages.emplace_back(stage);
+  };
+  static_cast<void>(Model::fit(train, &target, o));
+  EXPECT_EQ(stages, (std::vector<std::string>{"density ratio", "selection", "training"}));
+}
+
+TEST(Certificates, BoundTheLossOfAMatchingAdversary) {
+  // At the optimum the adversary's own labels match the statistics up to lambda's slack, so the
+  // model's expected loss under them, sum_i c_i H(q_i), cannot exceed the value of the game.
+  const Table train = table(150, 0, 5);
+  const Table target = table(150, 0.7, 6);
+  for (const char* method : {"robust", "robust-view", "robust01"}) {
+    const Model model = Model::fit(train, &target, options(method));
+    const Certificate& c = model.classifier().certificate();
+    EXPECT_GE(c.gap, 0);
+    ASSERT_TRUE(c.target_value && c.target_risk);
+    EXPECT_GT(c.finite_sample, 0);
+    const std::string statement = describe(c, model.classifier().game().name());
+    EXPECT_NE(statement.find("Not promised"), std::string::npos);
+  }
+  const Certificate lr = Model::fit(train, nullptr, options("lr")).classifier().certificate();
+  EXPECT_FALSE(lr.target_value);
+  // n = 4 columns (x, two colours, bias) times 3 classes, m = 150, M = 2 lambda.
+  EXPECT_NEAR(lr.finite_sample, 12 * std::log(24 / 0.05) / (4 * 0.02 * 150), 1e-12);
+}
+
+TEST(Scoring, CountsUnknownLabelsAsErrors) {
+  const auto game = zero_one_game(2);
+  Predictions p;
+  p.rows = 3;
+  p.actions = 2;
+  p.p = {0.75, 0.25, 0.5, 0.5, 0.2, 0.8};
+  p.psi.assign(6, 0.0);
+  p.log_ratio.assign(3, 0.0);
+  p.action = {0, 0, 1};
+  const std::vector<int> labels = {0, 1, -1};
+  const Scores s = score(p, labels, *game);
+  EXPECT_EQ(s.unknown, 1U);
+  EXPECT_DOUBLE_EQ(s.accuracy, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(s.expected_loss, (0.25 + 0.5) / 2);
+  EXPECT_DOUBLE_EQ(s.log_loss, -(std::log(0.75) + std::log(0.5)) / 2);
+  EXPECT_DOUBLE_EQ(s.brier, (2 * 0.0625 + 2 * 0.25) / 2);
+}
+
+}  // namespace
+}  // namespace covshift

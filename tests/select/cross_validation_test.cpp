@@ -1,0 +1,170 @@
+#include "covshift/select/cross_validation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/random.hpp"
+
+namespace covshift {
+namespace {
+
+struct Data {
+  std::vector<double> x;
+  std::vector<int> y;
+  std::vector<double> log_weight;
+  Problem problem;
+};
+
+/// Two noisy classes in one dimension, with weights that vary.
+Data draw(const Game& game, std::size_t n) {
+  Data d;
+  Random random(5);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double x = random.normal();
+    d.x.push_back(x);
+    d.y.push_back(random.uniform() < 1 / (1 + std::exp(-2 * x)) ? 1 : 0);
+    d.log_weight.push_back(0.5 * x);
+  }
+  d.problem.game = &game;
+  d.problem.features = MatrixView::dense(d.x.data(), n, 1);
+  d.problem.labels = d.y;
+  d.problem.lambda = 1;
+  return d;
+}
+
+TEST(Folds, AreBalancedWithinClasses) {
+  std::vector<int> y(103);
+  for (std::size_t i = 0; i < y.size(); ++i) y[i] = i % 10 == 0 ? 1 : 0;
+  const std::vector<int> fold = stratified_folds(y, {}, 5, 7);
+  for (int f = 0; f < 5; ++f) {
+    int rare = 0;
+    int all = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      all += fold[i] == f ? 1 : 0;
+      rare += fold[i] == f && y[i] == 1 ? 1 : 0;
+    }
+    EXPECT_NEAR(all, 103 / 5.0, 1);
+    EXPECT_NEAR(rare, 11 / 5.0, 1);
+  }
+  EXPECT_EQ(fold, stratified_folds(y, {}, 5, 7));
+  EXPECT_NE(fold, stratified_folds(y, {}, 5, 8));
+}
+
+TEST(Folds, LeaveOutExamplesWithoutWeight) {
+  const std::vector<int> y = {0, 1, 0, 1, 0, 1};
+  const std::vector<double> w = {1, 1, 0, 1, 1, 0};
+  const std::vector<int> fold = stratified_folds(y, w, 2, 0);
+  EXPECT_EQ(fold[2], -1);
+  EXPECT_EQ(fold[5], -1);
+  EXPECT_EQ(std::count(fold.begin(), fold.end(), -1), 2);
+}
+
+/// The definition, fold by fold with data copied out, for log loss in one dimension.
+double naive(const Data& d, double lambda, const std::vector<int>& fold, int folds,
+             std::span<const double> log_importance) {
+  double sum = 0;
+  for (int f = 0; f < folds; ++f) {
+    std::vector<double> x;
+    std::vector<int> y;
+    for (std::size_t i = 0; i < d.y.size(); ++i) {
+      if (fold[i] == f) continue;
+      x.push_back(d.x[i]);
+      y.push_back(d.y[i]);
+    }
+    Problem p = d.problem;
+    p.features = MatrixView::dense(x.data(), x.size(), 1);
+    p.labels = y;
+    p.lambda = lambda;
+    SolveOptions tight;
+    tight.tolerance = 1e-12;
+    const std::vector<double> t = solve(p, tight).weights;
+    for (std::size_t i = 0; i < d.y.size(); ++i) {
+      if (fold[i] != f) continue;
+      const double lead = (t[1] - t[0]) * d.x[i] + t[3] - t[2];
+      const double loss = std::log1p(std::exp(d.y[i] == 1 ? -lead : lead));
+      sum += loss * (log_importance.empty() ? 1 : std::exp(log_importance[i]));
+    }
+  }
+  return sum / static_cast<double>(d.y.size());
+}
+
+TEST(CrossValidation, IsTheMeanHeldOutLoss) {
+  const auto game = log_game(2);
+  const Data d = draw(*game, 61);
+  CrossValidation cv;
+  cv.lambdas = {0.001, 1, 0.05};
+  cv.folds = 4;
+  cv.seed = 3;
+  cv.solve.tolerance = 1e-12;
+  const std::vector<int> fold = stratified_folds(d.y, {}, 4, 3);
+  for (const bool importance : {false, true}) {
+    if (importance) cv.log_importance = d.log_weight;
+    const std::vector<CrossValidated> points = cross_validate(d.problem, cv);
+    ASSERT_EQ(points.size(), 3U);
+    EXPECT_EQ(points[0].lambda, 1);  // largest first
+    for (const CrossValidated& point : points) {
+      EXPECT_NEAR(point.loss, naive(d, point.lambda, fold, 4, cv.log_importance), 1e-6);
+      EXPECT_GT(point.standard_error, 0);
+    }
+  }
+}
+
+TEST(CrossValidation, DoesNotDependOnThreads) {
+  const auto game = zero_one_game(2);
+  const Data d = draw(*game, 80);
+  CrossValidation cv;
+  cv.lambdas = {0.01, 1};
+  std::vector<double> losses;
+  for (const int threads : {1, 2, 3}) {
+    cv.threads = threads;
+    losses.push_back(cross_validate(d.problem, cv)[1].loss);
+  }
+  EXPECT_EQ(losses[0], losses[1]);
+  EXPECT_EQ(losses[0], losses[2]);
+}
+
+TEST(CrossValidation, UniformImportanceIsPlain) {
+  const auto game = log_game(2);
+  const Data d = draw(*game, 50);
+  CrossValidation cv;
+  cv.lambdas = {0.01, 0.1};
+  const auto plain = cross_validate(d.problem, cv);
+  const std::vector<double> zero(50, 0.0);
+  cv.log_importance = zero;
+  const auto weighted = cross_validate(d.problem, cv);
+  EXPECT_EQ(plain[0].loss, weighted[0].loss);
+  EXPECT_EQ(plain[1].standard_error, weighted[1].standard_error);
+}
+
+TEST(CrossValidation, PrefersMoreRegularisationOnTies) {
+  const std::vector<CrossValidated> points = {{1, 0.5, 0}, {0.1, 0.4, 0}, {0.01, 0.4, 0}};
+  EXPECT_EQ(best(points).lambda, 0.1);
+}
+
+TEST(CrossValidation, SaysWhatIsWrong) {
+  const auto game = log_game(2);
+  const Data d = draw(*game, 10);
+  CrossValidation cv;
+  EXPECT_THROW(cross_validate(d.problem, cv), Error);  // no lambda
+  cv.lambdas = {1};
+  cv.folds = 11;
+  EXPECT_THROW(cross_validate(d.problem, cv), Error);
+  cv.folds = 5;
+  const std::vector<double> three(3, 0.0);
+  cv.log_importance = three;
+  EXPECT_THROW(cross_validate(d.problem, cv), Error);
+  cv.log_importance = {};
+  cv.cancelled = [] { return true; };
+  try {
+    cross_validate(d.problem, cv);
+    FAIL() << "not stopped";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), Error::Kind::stopped);
+  }
+}
+
+}  // namespace
+}  // namespace covshift
