@@ -27,6 +27,7 @@ struct Flags {
   std::string scale = "unit";
   std::string bias = "joint";
   std::vector<double> lambdas;
+  std::vector<std::string> classes;
   double view_threshold = 0.1;
   int folds = 5;
   double delta = 0.05;
@@ -97,6 +98,7 @@ ModelOptions understand(const Flags& flags, const Common& common) {
   ModelOptions options;
   options.label = flags.label;
   options.weight = flags.weight;
+  options.classes = flags.classes;
   options.views = flags.views;
   options.scale = parse_scale_kind(flags.scale);
   FitOptions& fit = options.fit;
@@ -276,6 +278,10 @@ void add_fit(CLI::App& app, Common& common) {
                   "Unlabelled data of where the model will be used (labels in it are ignored)");
   fit->add_option("--label", flags->label,
                   "The column of the class (svmlight files have their own)");
+  fit->add_option("--classes", flags->classes,
+                  "The classes in their order, a,b,c, for ordinal losses and cost matrices "
+                  "(default: numbers by size, texts by the alphabet)")
+      ->delimiter(',');
   fit->add_option("-o,--output", flags->output, "The model file to write")->required();
   fit->add_option("--method", flags->method, "What to fit:" + method_list())
       ->check(valid([](const std::string& text) {

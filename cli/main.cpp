@@ -38,6 +38,7 @@ int main(int argc, char** argv) {
   cli::add_diagnose(app, common);
   cli::add_sample(app, common);
   cli::add_demo(app, common);
+  cli::add_completion(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -57,6 +57,23 @@ std::vector<double> sample_weights(const Table& table, const std::string& name) 
   return values;
 }
 
+/// The classes that occur, in the caller's order if he gave one.
+Classes classes_of(const Table& train, const ModelOptions& options) {
+  Classes found = Classes::fit(train, options.label);
+  if (options.classes.empty()) return found;
+  Classes ordered = Classes::from_names(options.classes);
+  for (const std::string& name : found.names()) {
+    if (ordered.index_of(name) < 0) {
+      fail_input("{}: the class '{}' is not in the list of classes given", train.source, name);
+    }
+  }
+  if (ordered.size() != found.size()) {
+    fail_input("{}: {} classes were given, but column '{}' has {}", train.source, ordered.size(),
+               options.label, found.size());
+  }
+  return ordered;
+}
+
 }  // namespace
 
 Model Model::fit(const Table& train, const Table* target, const ModelOptions& options) {
@@ -65,7 +82,7 @@ Model Model::fit(const Table& train, const Table* target, const ModelOptions& op
        {&options.weight, &options.ratio_column, &options.generalization_column}) {
     if (!name->empty()) exclude.push_back(*name);
   }
-  Classes classes = Classes::fit(train, options.label);
+  Classes classes = classes_of(train, options);
   if (classes.size() < 2) {
     fail_input("{}: column '{}' has one class only ('{}'); a classifier needs at least two",
                train.source, options.label, classes.names()[0]);

@@ -14,7 +14,10 @@
 namespace covshift {
 
 struct ModelOptions {
-  std::string label;                  ///< the column of the class
+  std::string label;  ///< the column of the class
+  /// The classes in their order, which ordinal losses and cost matrices go by (empty: numbers by
+  /// size, texts by the alphabet).
+  std::vector<std::string> classes;
   std::string weight;                 ///< a column of sample weights; empty: none
   std::string ratio_column;           ///< a column of P_test/P_train; empty: estimated
   std::string generalization_column;  ///< a column of log P_gen/P_test, for generalize=given

@@ -2,7 +2,7 @@
 
 import json
 import math
-import os
+import subprocess
 import unittest
 
 from program import ProgramTest, shifted_data
@@ -190,6 +190,18 @@ class Contract(ProgramTest):
         for command in ("fit", "predict", "evaluate", "diagnose", "sample", "demo"):
             self.assertIn("--json", self.run_ok(command, "--help").stdout)
         self.assertRegex(self.run_ok("--version").stdout, r"covshift \d+\.\d+\.\d+")
+
+    def test_completion_knows_every_flag(self):
+        script = self.run_ok("completion", "bash").stdout
+        lines = self.run_ok("fit", "--help").stdout.splitlines()
+        flags = [w.split(",")[-1] for l in lines if l.startswith("  -") for w in l.split()[:1]]
+        self.assertGreater(len(flags), 20)
+        for flag in flags:
+            self.assertIn(flag, script)
+        self.write("c.bash", script + "COMP_WORDS=(covshift fit --rat); COMP_CWORD=2; _covshift\n"
+                   'printf "%s\\n" "${COMPREPLY[@]}"\n')
+        out = subprocess.run(["bash", self.path("c.bash")], capture_output=True, text=True, check=True)
+        self.assertEqual(out.stdout.split(), ["--ratio", "--ratio-lambda"])
 
     def test_demo_shows_the_methods(self):
         report = self.run_json("demo")

@@ -130,6 +130,20 @@ class Reductions(ProgramTest):
                     places=4,
                 )
 
+    def test_the_order_of_classes_matters_to_ordinal_losses_alone(self):
+        order = ("--classes", "cedar,ash,birch")
+        zero_one = self.probabilities("--method", "robust01", "--lambda", "0.01")
+        self.assert_same(
+            zero_one, self.probabilities("--method", "robust01", "--lambda", "0.01", *order), places=4
+        )
+        ordinal = ("--method", "robust01", "--loss", "absolute", "--lambda", "0.01")
+        self.assert_different(self.probabilities(*ordinal), self.probabilities(*ordinal, *order))
+        for wrong in ("ash,birch", "ash,birch,cedar,yew", "ash,birch,yew", "ash,ash,birch"):
+            self.assert_fails(
+                1, "fit", self.train, "--target", self.target, "--label", "y", "--classes", wrong,
+                "-o", self.path("m.json"), says=["class"],
+            )
+
     def test_sparse_and_dense_give_the_same_model(self):
         def sparse(rows):
             return "".join(
