@@ -9,7 +9,8 @@ for purpose in "$@"; do
   case $purpose in
     build) packages+=(cmake ninja-build g++ libeigen3-dev coinor-libclp-dev libcli11-dev
                       nlohmann-json3-dev libfmt-dev zlib1g-dev) ;;
-    test)  packages+=(libgtest-dev libgmock-dev librapidcheck-dev clang-format clang-tidy python3) ;;
+    test)  packages+=(libgtest-dev libgmock-dev librapidcheck-dev clang-format clang-tidy
+                      python3 python3-numpy python3-scipy) ;;
     bench) packages+=(libbenchmark-dev python3) ;;
     *) echo "packages.sh: unknown purpose '$purpose' (build, test, bench)" >&2; exit 2 ;;
   esac

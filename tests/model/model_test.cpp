@@ -172,6 +172,17 @@ TEST(Fitting, ReportsProgressInOrder) {
   EXPECT_EQ(stages, (std::vector<std::string>{"density ratio", "selection", "training"}));
 }
 
+TEST(Predicting, DoesNotDependOnThreads) {
+  const Table train = table(80, 0, 7);
+  const Table target = table(5000, 1, 8);
+  const Model model = Model::fit(train, &target, options("robust-view"));
+  const EncodedRows rows = model.encode(target);
+  const Predictions one = model.predict(rows, 1);
+  const Predictions three = model.predict(rows, 3);
+  EXPECT_EQ(one.p, three.p);
+  EXPECT_EQ(one.log_ratio, three.log_ratio);
+}
+
 TEST(Certificates, BoundTheLossOfAMatchingAdversary) {
   // At the optimum the adversary's own labels match the statistics up to lambda's slack, so the
   // model's expected loss under them, sum_i c_i H(q_i), cannot exceed the value of the game.

@@ -13,24 +13,40 @@ using Eigen::VectorXd;
 
 class KnownGaussians : public ::testing::TestWithParam<RatioMethod> {};
 
+double median_of(std::vector<double> x) {
+  std::sort(x.begin(), x.end());
+  return x[x.size() / 2];
+}
+
+// Over a dozen pairs of samples: one pair says little, as the ratio is largest where rows are
+// fewest. (uLSIF's correlation is between 0.82 and 0.97, below 0.9 for five of these twelve.)
 TEST_P(KnownGaussians, AreRecovered) {
-  const Matrix train = normals(1000, 1, 0.0, 1.0, 1);
-  const Matrix target = normals(800, 1, 0.5, 1.0, 2);
-  const auto ratio = fit_ratio(with(GetParam()), train.view(), target.view());
-  // On fresh rows of the training distribution.
-  const Matrix x = normals(1000, 1, 0.0, 1.0, 3);
-  std::vector<double> estimate = ratio->log_ratio(x.view());
-  std::vector<double> truth;
-  for (double& l : estimate) l = std::exp(l);
-  for (const double v : x.values) {
-    const double plain = std::exp(0.5 * v - 0.125);
-    truth.push_back(GetParam() == RatioMethod::rulsif ? plain / (0.1 * plain + 0.9) : plain);
+  std::vector<double> correlations;
+  std::vector<double> errors;
+  std::vector<double> biases;
+  for (std::uint64_t seed = 300; seed < 336; seed += 3) {
+    const Matrix train = normals(1000, 1, 0.0, 1.0, seed);
+    const Matrix target = normals(800, 1, 0.5, 1.0, seed + 1);
+    const auto ratio = fit_ratio(with(GetParam()), train.view(), target.view());
+    // On fresh rows of the training distribution.
+    const Matrix x = normals(1000, 1, 0.0, 1.0, seed + 2);
+    std::vector<double> estimate = ratio->log_ratio(x.view());
+    std::vector<double> truth;
+    for (double& l : estimate) l = std::exp(l);
+    for (const double v : x.values) {
+      const double plain = std::exp(0.5 * v - 0.125);
+      truth.push_back(GetParam() == RatioMethod::rulsif ? plain / (0.1 * plain + 0.9) : plain);
+    }
+    double error = 0;
+    for (std::size_t i = 0; i < truth.size(); ++i) error += std::abs(estimate[i] - truth[i]) / 1000;
+    correlations.push_back(correlation(estimate, truth));
+    errors.push_back(error);
+    biases.push_back(std::abs(mean_of(estimate) - mean_of(truth)));
   }
-  EXPECT_GT(correlation(estimate, truth), 0.9) << ratio->report().dump();
-  double error = 0;
-  for (std::size_t i = 0; i < truth.size(); ++i) error += std::abs(estimate[i] - truth[i]) / 1000;
-  EXPECT_LT(error, 0.2) << ratio->report().dump();
-  EXPECT_NEAR(mean_of(estimate), mean_of(truth), 0.1) << ratio->report().dump();
+  EXPECT_GT(median_of(correlations), 0.9);
+  EXPECT_GT(*std::min_element(correlations.begin(), correlations.end()), 0.8);
+  EXPECT_LT(median_of(errors), 0.2);
+  EXPECT_LT(median_of(biases), 0.1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernel, KnownGaussians,
