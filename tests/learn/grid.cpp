@@ -18,9 +18,6 @@ TEST_P(Grid, converges) {
     for (const int k : {2, 3, 4}) {
       for (const int power : {-16, -12, -8, -4, 0}) {
         for (const Weights weights : {Weights::none, Weights::w_only, Weights::shift}) {
-          // Large ones and linear programs take turns with the kinds of weights.
-          const bool slow = d == 57 || GetParam() == "cost" || GetParam() == "abstain:0.6";
-          if (slow && (power / 4 + k + static_cast<int>(weights)) % 3 != 0) continue;
           const Data data = make_data(GetParam(), 100, d, k, std::pow(2.0, power), weights, seed++);
           const Solution s = solve(data.problem());
           expect_solved(s, fmt::format("{} d={} k={} lambda=2^{} weights {}", GetParam(), d, k,
@@ -30,7 +27,7 @@ TEST_P(Grid, converges) {
       }
     }
   }
-  EXPECT_LE(worst, 60) << "the number of steps hardly depends on the problem";
+  EXPECT_LE(worst, 50) << "the number of steps hardly depends on the problem";
 }
 
 INSTANTIATE_TEST_SUITE_P(Losses, Grid, ::testing::ValuesIn(losses()), [](const auto& loss) {
@@ -61,6 +58,8 @@ void expect_all_solved(const std::string& what, std::size_t m, std::size_t d, in
   for (const std::string& loss : losses()) {
     for (const double lambda : {smallest, 1e-2, 1.0}) {
       for (const Weights weights : {Weights::none, Weights::shift}) {
+        const bool slow = loss == "cost" || loss == "abstain:0.6";
+        if (slow && lambda == 1) continue;  // linear programs: what is hard is a small lambda
         Data data = make_data(loss, m, d, k, lambda, weights, 17);
         change(data);
         const Solution s = solve(data.problem());
