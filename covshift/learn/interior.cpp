@@ -66,7 +66,6 @@ class Interior {
     RowMatrix right;
     RowMatrix step(t_.rows(), t_.cols());
     int iteration = 0;
-    double length = 1;
     double best_tau = 1e300;
     int since_progress = 0;
     for (;; ++iteration) {
@@ -90,7 +89,7 @@ class Interior {
       const bool stalled = since_progress > 5;
       newton_step(tau * (stalled ? 0.5 : ratio * ratio * ratio), !stalled, a, right, step,
                   direction_);
-      length = std::min(1.0, 0.995 * longest(direction_));
+      const double length = std::min(1.0, 0.995 * longest(direction_));
       if (!(length > 1e-13)) break;  // rounding: no step left
       t_ += length * step;
       e_.each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {

@@ -93,7 +93,7 @@ Evaluation evaluate(const Problem& problem, std::span<const double> weights, int
   std::vector<double> q(examples.size() * static_cast<std::size_t>(examples.labels()));
   examples.pass(t, a, nullptr, nullptr, q.data());
   const PassTotals totals = examples.pass(t, a, q.data());
-  const Certificate certificate = certify(totals, t, a, problem.lambda);
+  const Bounds certificate = certify(totals, t, a, problem.lambda);
   const RowMatrix gradient = 2 * problem.lambda * t - a;
   return {certificate.objective, certificate.dual, certificate.gap,
           std::vector<double>(gradient.data(), gradient.data() + gradient.size())};

@@ -11,7 +11,7 @@ namespace covshift {
 
 enum class Status {
   converged,        ///< gap <= tolerance * max(1, |objective|)
-  iteration_limit,  ///< out of iterations; the gap says how far it got
+  iteration_limit,  ///< out of iterations, or rounding leaves no step; the gap says how far it got
   time_limit,
   stopped,     ///< the observer said so
   non_finite,  ///< the numbers overflowed; the last finite weights are returned

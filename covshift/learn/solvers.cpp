@@ -6,8 +6,7 @@
 
 namespace covshift {
 
-Certificate certify(const PassTotals& totals, const RowMatrix& t, const RowMatrix& a,
-                    double lambda) {
+Bounds certify(const PassTotals& totals, const RowMatrix& t, const RowMatrix& a, double lambda) {
   return {totals.loss + lambda * t.squaredNorm(),
           totals.slack + (2 * lambda * t - a).squaredNorm() / (4 * lambda),
           totals.risk - a.squaredNorm() / (4 * lambda)};
@@ -38,7 +37,7 @@ bool Monitor::out_of_time() const {
   return up > 0;
 }
 
-bool Monitor::stop(const RowMatrix& t, const Certificate& certificate, int iteration) {
+bool Monitor::stop(const RowMatrix& t, const Bounds& certificate, int iteration) {
   Solution& s = solution_;
   if (!std::isfinite(certificate.objective) || !std::isfinite(certificate.gap) ||
       !std::isfinite(certificate.dual)) {

@@ -13,13 +13,12 @@ namespace covshift {
 ///     F - D = slack + ||2 lambda T - A||^2 / (4 lambda),
 /// a sum of squares and of Fenchel-Young slacks: exact where F - D itself would cancel. D in turn
 /// is taken from its own formula: far from the optimum F - (F - D) has no digits left.
-struct Certificate {
+struct Bounds {
   double objective = 0;
   double gap = 0;
   double dual = 0;
 };
-Certificate certify(const PassTotals& totals, const RowMatrix& t, const RowMatrix& a,
-                    double lambda);
+Bounds certify(const PassTotals& totals, const RowMatrix& t, const RowMatrix& a, double lambda);
 
 /// Keeps the best certified weights, watches limits and calls the observer.
 class Monitor {
@@ -27,7 +26,7 @@ class Monitor {
   Monitor(const Examples& examples, const SolveOptions& options, Solver solver, int max_iterations);
 
   /// Takes note of weights with their certificate; true if the solver is to stop.
-  bool stop(const RowMatrix& t, const Certificate& certificate, int iteration);
+  bool stop(const RowMatrix& t, const Bounds& certificate, int iteration);
   [[nodiscard]] double target(double objective) const;
   /// True if time is up, for solvers that certify only now and then. All holders get the same
   /// answer, so all must ask.
