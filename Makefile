@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 export JOBS
 
-.PHONY: all demo test bench asan tsan tidy format format-check install clean help
+.PHONY: all demo test bench bench-csv asan tsan tidy format format-check install clean help
 
 all: ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -22,6 +22,10 @@ test: ## everything that must hold: all tests, sanitizers, clang-tidy, format
 bench: ## build and run the benchmarks, with a table at the end
 	@scripts/packages.sh build bench
 	@scripts/bench.sh
+
+bench-csv: ## read a 1 GB CSV with our reader and with pandas (from the Python package index)
+	@scripts/packages.sh build bench venv
+	@scripts/bench_csv.sh
 
 asan: ## only the C++ tests under the address and undefined behaviour sanitizers
 	@scripts/packages.sh build test

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "covshift/base/error.hpp"
 
@@ -40,5 +41,12 @@ CLI::Validator valid(F parse) {
       },
       "");
 }
+
+/// A finite number that is positive, or at least not negative.
+CLI::Validator positive_number();
+CLI::Validator non_negative_number();
+
+/// A wrong call if the output is one of the inputs: writing it would destroy what was read.
+void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs);
 
 }  // namespace covshift::cli

@@ -131,18 +131,25 @@ void run(unsigned long long seed, const Common& common) {
   fmt::print(" After weighting, the 120 examples are worth {:.0f}.\n\n",
              ratio.effective_sample_size);
   std::vector<std::vector<std::string>> table = {
-      {"method", "accuracy", "log loss (bits)", "promised at most", "gap of the proof"}};
+      {"method", "accuracy", "log loss (bits)", "worst case", "gap of the proof"}};
   for (const Result& r : results) {
     const double bits = r.scores.log_loss / std::log(2.0);
-    const bool log = r.certificate.target_value && r.method.find("01") == std::string::npos;
+    std::string worst = "-";
+    if (r.certificate.target_value && r.method.find("01") == std::string::npos) {
+      const double nats = std::max(*r.certificate.target_value, *r.certificate.target_risk);
+      worst = fmt::format("{:.3f}{}", nats / std::log(2.0), r.certificate.reliable ? " " : "?");
+    }
     table.push_back({r.method, fmt::format("{:.3f}", r.scores.accuracy),
-                     std::isfinite(bits) ? fmt::format("{:.3f}", bits) : "-",
-                     log ? fmt::format("{:.3f}", *r.certificate.target_value / std::log(2.0)) : "-",
+                     std::isfinite(bits) ? fmt::format("{:.3f}", bits) : "-", worst,
                      fmt::format("{:.0e}", r.certificate.gap)});
   }
   print_table(table);
   fmt::print(
-      "\nlog loss 1.0 is a coin; above it a method would have done better to say nothing.\n"
+      "\nlog loss 1.0 is a coin; above it a method would have done better to say nothing. The "
+      "worst "
+      "case is what the method\nitself expects if an adversary labels the target; with a question "
+      "mark "
+      "where the samples contradict the density ratio.\n"
       "What each believes of the plane (# sure of +, + leaning to it, blank undecided, - and = the "
       "other class);\ntraining data lie left of the middle, the target right of it:\n");
   for (const std::size_t pair : {std::size_t{0}, std::size_t{2}}) {

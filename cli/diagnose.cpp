@@ -44,6 +44,14 @@ std::string advise(const Diagnosis& d) {
   if (d.auc.folds > 0 && d.auc.auc - 2 * d.auc.standard_error <= 0.5) {
     return "No shift is visible: training and target cannot be told apart. Use lr (or adv01, svm).";
   }
+  if (d.auc.folds == 0) {
+    return "A sample has one row only: whether there is shift cannot be told. Bring more rows.";
+  }
+  if (d.auc.auc > 0.95) {
+    return "Training and target hardly overlap: weighting has nothing to weigh there and no method "
+           "can "
+           "know the labels. Collect labels from the target; until then robust says so honestly.";
+  }
   const double share = d.effective_sample_size / static_cast<double>(d.train_rows);
   const auto stable = std::count_if(d.views.begin(), d.views.end(),
                                     [](const ViewShift& v) { return v.generalized; });
@@ -150,10 +158,10 @@ void print_text(const Diagnosis& d) {
   std::vector<ViewShift> views = d.views;
   std::stable_sort(views.begin(), views.end(),
                    [](const ViewShift& a, const ViewShift& b) { return a.kl > b.kl; });
-  std::vector<std::vector<std::string>> rows = {{"view", "KL", "hardly moved"}};
+  std::vector<std::vector<std::string>> rows = {{"view", "symmetric KL", "hardly moved"}};
   for (std::size_t v = 0; v < std::min(shown, views.size()); ++v) {
-    rows.push_back(
-        {views[v].name, fmt::format("{:.4f}", views[v].kl), views[v].generalized ? "yes" : "no"});
+    rows.push_back({views[v].name, fmt::format("{:.4f}", std::max(views[v].kl, 0.0)),
+                    views[v].generalized ? "yes" : "no"});
   }
   print_table(rows);
   if (views.size() > shown)

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -7,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "covshift/base/error.hpp"
+#include "covshift/data/number.hpp"
 #include "covshift/data/read_table.hpp"
 #include "covshift/model/model.hpp"
 
@@ -26,8 +28,7 @@ struct Flags {
   std::string ratio_lambda = "cv";
   std::string scale = "unit";
   std::string bias = "joint";
-  std::vector<double> lambdas;
-  std::vector<std::string> classes;
+  std::string lambdas, classes;
   double view_threshold = 0.1;
   int folds = 5;
   double delta = 0.05;
@@ -43,6 +44,15 @@ bool prefixed(const std::string& text, const std::string& prefix, std::string& r
   return true;
 }
 
+void check_method(const std::string& text) {
+  if (text == "auto") return;
+  try {
+    find_method(text);
+  } catch (const Error& e) {
+    fail_input("{}, auto", e.what());
+  }
+}
+
 void check_loss(const std::string& text) {
   std::string file;
   if (!prefixed(text, "cost:", file)) make_game(text, 3);
@@ -52,6 +62,13 @@ void check_generalize(const std::string& text) {
   std::string rest;
   if (text == "temper:auto" || prefixed(text, "column:", rest)) return;
   parse_assumption(text);
+}
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
+  return parts;
 }
 
 LambdaChoice parse_lambda(const std::string& text) {
@@ -65,6 +82,16 @@ LambdaChoice parse_lambda(const std::string& text) {
     fail_input("'{}' is not a positive number, cv or iwcv", text);
   }
   return {Kind::fixed, value};
+}
+
+std::vector<double> parse_lambdas(const std::string& text) {
+  std::vector<double> lambdas;
+  for (const std::string& part : split(text)) {
+    const LambdaChoice choice = parse_lambda(part);
+    if (choice.kind != LambdaChoice::Kind::fixed) fail_input("'{}' is not a positive number", part);
+    lambdas.push_back(choice.value);
+  }
+  return lambdas;
 }
 
 void check_ratio(const std::string& text) {
@@ -87,18 +114,11 @@ CostMatrix read_costs(const std::string& path) {
   return costs;
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
-  return parts;
-}
-
 ModelOptions understand(const Flags& flags, const Common& common) {
   ModelOptions options;
   options.label = flags.label;
   options.weight = flags.weight;
-  options.classes = flags.classes;
+  options.classes = split(flags.classes);
   options.views = flags.views;
   options.scale = parse_scale_kind(flags.scale);
   FitOptions& fit = options.fit;
@@ -126,7 +146,7 @@ ModelOptions understand(const Flags& flags, const Common& common) {
   }
   fit.shift.ratio.lambda = RatioLambda::parse(flags.ratio_lambda);
   fit.lambda = parse_lambda(flags.lambda);
-  if (!flags.lambdas.empty()) fit.lambdas = flags.lambdas;
+  if (!flags.lambdas.empty()) fit.lambdas = parse_lambdas(flags.lambdas);
   fit.folds = flags.folds;
   fit.delta = flags.delta;
   fit.solve.tolerance = flags.tolerance;
@@ -184,6 +204,8 @@ void report_json(const Model& model) {
                 {"gap", certificate.gap},
                 {"target_value", number(certificate.target_value)},
                 {"target_risk", number(certificate.target_risk)},
+                {"mean_weight", certificate.mean_weight},
+                {"reliable", certificate.reliable},
                 {"finite_sample", certificate.finite_sample},
                 {"delta", certificate.delta},
                 {"statement", describe(certificate, c.game().name())}}},
@@ -204,9 +226,10 @@ void report_text(const Model& model, const std::string& output) {
   if (r.ratio) {
     fmt::print("  effective sample size {:.1f}; the heaviest example has {:.1f}% of the weight\n",
                r.ratio->effective_sample_size, 100 * r.ratio->largest_share);
-    std::vector<std::vector<std::string>> rows = {{"view", "KL", "generalized"}};
+    std::vector<std::vector<std::string>> rows = {{"view", "symmetric KL", "generalized"}};
     for (const ViewShift& v : c.shift().views()) {
-      rows.push_back({v.name, fmt::format("{:.4f}", v.kl), v.generalized ? "yes" : "no"});
+      rows.push_back(
+          {v.name, fmt::format("{:.4f}", std::max(v.kl, 0.0)), v.generalized ? "yes" : "no"});
     }
     constexpr std::size_t shown = 20;
     const std::size_t more = rows.size() > shown + 1 ? rows.size() - shown - 1 : 0;
@@ -218,8 +241,56 @@ void report_text(const Model& model, const std::string& output) {
   fmt::print("model written to {} in {:.2f} s\n", output, r.seconds);
 }
 
+/// What can be said of the flags before any file is read.
+void check_call(const Flags& flags) {
+  refuse_overwriting(flags.output, {flags.train, flags.target});
+  if (!flags.weight.empty() && flags.weight == flags.label) {
+    throw CLI::ValidationError("--weight", "the column of the class cannot be the weight as well");
+  }
+  if (!flags.target.empty()) return;
+  const bool none =
+      flags.generalize.empty()
+          ? flags.method != "auto" && find_method(flags.method).generalize == Assumption::Kind::none
+          : flags.generalize == "none";
+  if (!none) {
+    throw CLI::ValidationError(
+        "--target",
+        "this method needs the unlabelled data the model is for; without them use lr, "
+        "adv01 or svm");
+  }
+  if (flags.lambda == "iwcv") {
+    throw CLI::ValidationError("--target", "iwcv weighs by the density ratio of a target; use cv");
+  }
+}
+
+/// A column of numbers but for a few texts is probably a typing error, and costs a feature for each
+/// of its values.
+void warn_of_typing_errors(const Table& train, const std::string& label) {
+  for (const Column& column : train.columns) {
+    if (!column.categorical || column.name == label) continue;
+    std::size_t numbers = 0;
+    std::size_t first_text = train.rows;
+    for (std::size_t row = 0; row < train.rows; ++row) {
+      if (column.missing(row)) continue;
+      if (parse_number(column.levels[column.codes[row]])) {
+        ++numbers;
+      } else {
+        first_text = std::min(first_text, row);
+      }
+    }
+    if (first_text < train.rows && 2 * numbers > train.rows) {
+      warn(
+          fmt::format("{}: column '{}' holds numbers, but '{}' here is none; all of its {} values "
+                      "are taken as categories",
+                      train.where(first_text, column), column.name, column.text(first_text),
+                      column.levels.size()));
+    }
+  }
+}
+
 void run(const Flags& given, const Common& common) {
   Flags flags = given;
+  check_call(flags);
   catch_interrupt();
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
@@ -231,6 +302,7 @@ void run(const Flags& given, const Common& common) {
   if (flags.label.empty()) {
     throw CLI::ValidationError("--label", "say which column holds the class");
   }
+  warn_of_typing_errors(train, flags.label);
   ModelOptions options = understand(flags, common);
   options.fit.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
   Table target;
@@ -253,6 +325,7 @@ void run(const Flags& given, const Common& common) {
     warn(fmt::format("not converged ({}): the objective is within {:.2g} of the optimum",
                      to_string(solution.status), solution.gap));
   }
+  bar.clear();
   if (common.json) {
     report_json(model);
   } else if (!common.quiet) {
@@ -280,13 +353,10 @@ void add_fit(CLI::App& app, Common& common) {
                   "The column of the class (svmlight files have their own)");
   fit->add_option("--classes", flags->classes,
                   "The classes in their order, a,b,c, for ordinal losses and cost matrices "
-                  "(default: numbers by size, texts by the alphabet)")
-      ->delimiter(',');
+                  "(default: numbers by size, texts by the alphabet)");
   fit->add_option("-o,--output", flags->output, "The model file to write")->required();
   fit->add_option("--method", flags->method, "What to fit:" + method_list())
-      ->check(valid([](const std::string& text) {
-        if (text != "auto") find_method(text);
-      }))
+      ->check(valid(check_method))
       ->capture_default_str();
   fit->add_option("--loss", flags->loss,
                   "Another loss than the method's: log|zero-one|absolute|squared|abstain:A|"
@@ -304,21 +374,21 @@ void add_fit(CLI::App& app, Common& common) {
                   "With views: which of them to trust, a,b|auto")
       ->capture_default_str();
   fit->add_option("--view-threshold", flags->view_threshold,
-                  "auto trusts views whose KL between train and target is below this")
-      ->check(CLI::NonNegativeNumber)
+                  "auto trusts views whose symmetric KL between train and target is below this")
+      ->check(non_negative_number())
       ->capture_default_str();
   fit->add_option("--lambda", flags->lambda,
                   "Regularisation: a number|cv|iwcv (default: cv without shift, else iwcv)")
       ->check(valid([](const std::string& text) { parse_lambda(text); }));
-  fit->add_option("--lambdas", flags->lambdas, "The grid of cv and iwcv (default: the paper's)")
-      ->delimiter(',')
-      ->check(CLI::PositiveNumber);
+  fit->add_option("--lambdas", flags->lambdas,
+                  "The grid of cv and iwcv, a,b,c (default: the paper's)")
+      ->check(valid([](const std::string& text) { parse_lambdas(text); }));
   fit->add_option("--folds", flags->folds, "Folds of cv and iwcv")
       ->check(CLI::Range(2, 1000000))
       ->capture_default_str();
   fit->add_option("--ratio", flags->ratio,
                   "Density ratio target/train: logistic|gaussian|ulsif|rulsif|kliep|kmm|none|"
-                  "column:NAME")
+                  "column:NAME (a column of P_target/P_train)")
       ->check(valid(check_ratio))
       ->capture_default_str();
   fit->add_option("--ratio-lambda", flags->ratio_lambda,
@@ -339,13 +409,13 @@ void add_fit(CLI::App& app, Common& common) {
       ->capture_default_str();
   fit->add_option("--tolerance", flags->tolerance,
                   "Duality gap to reach, relative to the objective")
-      ->check(CLI::PositiveNumber)
+      ->check(positive_number())
       ->capture_default_str();
   fit->add_option("--max-iterations", flags->max_iterations, "0: the solver's own limit")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 1000000000))
       ->capture_default_str();
   fit->add_option("--time-limit", flags->time_limit, "Seconds for the last fit; 0: none")
-      ->check(CLI::NonNegativeNumber)
+      ->check(non_negative_number())
       ->capture_default_str();
   fit->add_option("--seed", flags->seed, "Of folds and whatever else is random")
       ->capture_default_str();

@@ -1,8 +1,12 @@
 #include <fmt/format.h>
 
+#include <cmath>
+#include <cstdlib>
+
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "covshift/base/error.hpp"
+#include "covshift/base/file.hpp"
 #include "covshift/base/version.hpp"
 
 namespace covshift::cli {
@@ -11,8 +15,35 @@ void add_common(CLI::App& command, Common& common) {
   command.add_flag("--json", common.json, "Print one JSON object on stdout");
   command.add_flag("-q,--quiet", common.quiet, "No progress and no summary");
   command.add_option("--threads", common.threads, "Threads to use; 0: all cores")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0, 4096))
       ->capture_default_str();
+}
+
+namespace {
+
+CLI::Validator number_above(double least, bool or_equal, const char* what) {
+  return valid([=](const std::string& text) {
+    char* end = nullptr;
+    const double value = std::strtod(text.c_str(), &end);
+    const bool enough = or_equal ? value >= least : value > least;
+    if (text.empty() || *end != '\0' || !std::isfinite(value) || !enough) {
+      fail_input("'{}' is not {}", text, what);
+    }
+  });
+}
+
+}  // namespace
+
+CLI::Validator positive_number() { return number_above(0, false, "a positive number"); }
+CLI::Validator non_negative_number() { return number_above(0, true, "a number of at least 0"); }
+
+void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    if (!output.empty() && (output == input || same_file(output, input))) {
+      throw CLI::ValidationError(
+          "--output", fmt::format("{} would overwrite {}; choose another name", output, input));
+    }
+  }
 }
 
 }  // namespace covshift::cli

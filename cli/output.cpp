@@ -26,7 +26,7 @@ std::size_t width_of(std::string_view text) {
 }
 
 bool numeric(std::string_view text) {
-  return !text.empty() && text.find_first_not_of("0123456789.+-e%") == std::string_view::npos;
+  return !text.empty() && text.find_first_not_of("0123456789.+-e%? ") == std::string_view::npos;
 }
 
 }  // namespace
@@ -69,8 +69,11 @@ void warn(std::string_view text) { fmt::print(stderr, "covshift: warning: {}\n",
 
 ProgressBar::ProgressBar(bool quiet) : active_(!quiet && ::isatty(STDERR_FILENO) != 0) {}
 
-ProgressBar::~ProgressBar() {
+ProgressBar::~ProgressBar() { clear(); }
+
+void ProgressBar::clear() {
   if (active_ && width_ > 0) fmt::print(stderr, "\r{}\r", std::string(width_, ' '));
+  width_ = 0;
 }
 
 void ProgressBar::show(std::string_view stage, double share) {

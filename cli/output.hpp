@@ -29,6 +29,7 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
   void show(std::string_view stage, double share);
+  void clear();
 
  private:
   bool active_;

@@ -53,8 +53,24 @@ std::string predictions_csv(const Model& model, const Predictions& predictions) 
   return text;
 }
 
+/// The same as JSON, for those who want no file.
+Json rows_json(const Model& model, const Predictions& predictions) {
+  const std::vector<std::string> names = model.action_names();
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < predictions.rows; ++i) {
+    Json p;
+    for (std::size_t j = 0; j < names.size(); ++j)
+      p[names[j]] = predictions.p[i * names.size() + j];
+    rows.push_back({{"predicted", names[predictions.action[i]]},
+                    {"p", std::move(p)},
+                    {"log_ratio", predictions.log_ratio[i]}});
+  }
+  return rows;
+}
+
 void run_predict(const std::string& model_path, const std::string& data, const std::string& output,
                  const Common& common) {
+  refuse_overwriting(output, {model_path, data});
   const Model model = Model::load(model_path);
   const Table table = read_for(model, data, common.threads);
   const EncodedRows rows = model.encode(table, common.threads);
@@ -67,7 +83,13 @@ void run_predict(const std::string& model_path, const std::string& data, const s
     for (const int action : predictions.action) ++counts[action];
     Json by_name;
     for (std::size_t j = 0; j < counts.size(); ++j) by_name[model.action_names()[j]] = counts[j];
-    print_json({{"n", predictions.rows}, {"predicted", by_name}, {"output", output}});
+    Json result = {{"n", predictions.rows}, {"predicted", by_name}};
+    if (output.empty()) {
+      result["rows"] = rows_json(model, predictions);
+    } else {
+      result["output"] = output;
+    }
+    print_json(result);
   } else if (output.empty()) {
     fmt::print("{}", text);
   } else if (!common.quiet) {
@@ -119,8 +141,16 @@ void run_evaluate(const std::string& model_path, const std::string& data, const 
     return;
   }
   if (common.quiet) return;
-  fmt::print("{} rows: accuracy {:.4f}, log loss {:.4f} nats ({:.4f} bits), Brier {:.4f}\n", s.n,
-             s.accuracy, s.log_loss, bits, s.brier);
+  if (std::isnan(s.accuracy)) {
+    fmt::print("{} rows; the actions of this cost matrix are no classes: no accuracy or log loss\n",
+               s.n);
+  } else {
+    fmt::print("{} rows: accuracy {:.4f}, log loss {:.4f} nats ({:.4f} bits), Brier {:.4f}\n", s.n,
+               s.accuracy, s.log_loss, bits, s.brier);
+    if (std::isinf(s.log_loss)) {
+      fmt::print("the log loss is infinite because some label was given probability 0\n");
+    }
+  }
   fmt::print("expected {} loss {:.4f}\n", model.classifier().game().name(), s.expected_loss);
   std::vector<std::vector<std::string>> lines = {{"label"}};
   for (const std::string& action : actions) lines[0].push_back(action);

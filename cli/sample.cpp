@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
@@ -39,13 +41,20 @@ std::string rows_csv(const Table& table, const std::vector<std::size_t>& rows) {
   return text;
 }
 
-Json draw_json(const BiasedSample::Draw& draw, std::size_t rows) {
-  return {{"rows", rows},  {"component", draw.component + 1},
-          {"a", draw.a},   {"b", draw.b},
-          {"mu", draw.mu}, {"sigma", draw.sigma}};
+Json draw_json(const BiasedSample::Draw& draw, const std::vector<std::size_t>& rows) {
+  const std::set<std::size_t> distinct(rows.begin(), rows.end());
+  return {{"rows", rows.size()},
+          {"distinct", distinct.size()},
+          {"component", draw.component + 1},
+          {"a", draw.a},
+          {"b", draw.b},
+          {"mu", draw.mu},
+          {"sigma", draw.sigma}};
 }
 
 void run(Flags flags, const Common& common) {
+  refuse_overwriting(flags.train_output, {flags.data});
+  refuse_overwriting(flags.target_output, {flags.data, flags.train_output});
   ReadOptions read;
   read.threads = common.threads;
   read.text_columns = {flags.label};
@@ -69,18 +78,17 @@ void run(Flags flags, const Common& common) {
     }
   }
   const BiasedSample sample = biased_sample(matrix.view(), sampling);
-  // Both texts are made before either file is written.
-  const std::string train = rows_csv(table, sample.train);
-  const std::string target = rows_csv(table, sample.target);
-  write_whole(flags.train_output, train);
-  write_whole(flags.target_output, target);
+  const std::array<FileContent, 2> files = {
+      FileContent{flags.train_output, rows_csv(table, sample.train)},
+      FileContent{flags.target_output, rows_csv(table, sample.target)}};
+  write_whole(files);
   const std::string feature = encoder.name(static_cast<std::size_t>(sample.feature));
   if (common.json) {
     print_json({{"feature", feature},
                 {"threshold", sample.threshold},
                 {"seed", sampling.seed},
-                {"train", draw_json(sample.train_draw, sample.train.size())},
-                {"target", draw_json(sample.target_draw, sample.target.size())}});
+                {"train", draw_json(sample.train_draw, sample.train)},
+                {"target", draw_json(sample.target_draw, sample.target)}});
   } else if (!common.quiet) {
     fmt::print("split by {} at {:.6g}: {} training rows written to {}, {} target rows to {}\n",
                feature, sample.threshold, sample.train.size(), flags.train_output,

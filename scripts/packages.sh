@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the Debian packages that a purpose needs and that are missing:
-#     scripts/packages.sh build|test|bench...
+#     scripts/packages.sh build|test|bench|venv...
 # Nothing happens, and no network is needed, when all are there. As root, or with sudo.
 set -euo pipefail
 
@@ -12,7 +12,8 @@ for purpose in "$@"; do
     test)  packages+=(libgtest-dev libgmock-dev librapidcheck-dev clang-format clang-tidy
                       python3 python3-numpy python3-scipy) ;;
     bench) packages+=(libbenchmark-dev python3) ;;
-    *) echo "packages.sh: unknown purpose '$purpose' (build, test, bench)" >&2; exit 2 ;;
+    venv)  packages+=(python3-venv) ;;
+    *) echo "packages.sh: unknown purpose '$purpose' (build, test, bench, venv)" >&2; exit 2 ;;
   esac
 done
 

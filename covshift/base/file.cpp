@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
+#include <vector>
 
 #include "covshift/base/error.hpp"
 
@@ -19,17 +21,25 @@ namespace {
 /// A temporary file that is gone unless it was put in place.
 class Draft {
  public:
-  explicit Draft(const std::string& path) : target_(path), name_(path + ".XXXXXX") {
-    // Pipes and devices cannot be replaced by a rename, only written to.
-    std::error_code ignored;
-    const auto status = std::filesystem::status(path, ignored);
+  explicit Draft(const std::string& path) : target_(path) {
+    std::error_code failed;
+    const auto status = std::filesystem::status(path, failed);
     if (std::filesystem::is_directory(status)) fail("it is a directory");
-    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
-      name_ = path;
-      in_place_ = true;
+    // A rename must hit the file that a link leads to, not the link.
+    if (std::filesystem::is_symlink(path, failed)) {
+      const auto real = std::filesystem::weakly_canonical(path, failed);
+      if (!failed) target_ = real;
+    }
+    const bool exists = std::filesystem::exists(status);
+    in_place_ = exists && !std::filesystem::is_regular_file(status);
+    if (in_place_) {  // pipes and devices cannot be replaced, only written to
       file_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     } else {
+      name_ = target_ + ".XXXXXX";
       file_ = ::mkstemp(name_.data());
+      const mode_t mask = ::umask(0);
+      ::umask(mask);
+      mode_ = exists ? static_cast<mode_t>(status.permissions()) & 07777U : 0666U & ~mask;
     }
     if (file_ < 0) fail(std::strerror(errno));
   }
@@ -49,13 +59,13 @@ class Draft {
     }
   }
 
+  void flush() {
+    if (in_place_) return;
+    if (::fchmod(file_, mode_) != 0 || ::fsync(file_) != 0) fail(std::strerror(errno));
+  }
+
   void put_in_place() {
-    if (!in_place_) {
-      const mode_t mask = ::umask(0);
-      ::umask(mask);
-      if (::fchmod(file_, 0666 & ~mask) != 0 || ::fsync(file_) != 0) fail(std::strerror(errno));
-      if (::rename(name_.c_str(), target_.c_str()) != 0) fail(std::strerror(errno));
-    }
+    if (!in_place_ && ::rename(name_.c_str(), target_.c_str()) != 0) fail(std::strerror(errno));
     done_ = true;
   }
 
@@ -67,6 +77,7 @@ class Draft {
   std::string target_;
   std::string name_;
   int file_ = -1;
+  mode_t mode_ = 0;
   bool in_place_ = false;
   bool done_ = false;
 };
@@ -76,7 +87,23 @@ class Draft {
 void write_whole(const std::string& path, std::string_view content) {
   Draft draft(path);
   draft.write(content);
+  draft.flush();
   draft.put_in_place();
+}
+
+void write_whole(std::span<const FileContent> files) {
+  std::vector<std::unique_ptr<Draft>> drafts;
+  for (const FileContent& file : files) {
+    drafts.push_back(std::make_unique<Draft>(file.path));
+    drafts.back()->write(file.content);
+    drafts.back()->flush();
+  }
+  for (const auto& draft : drafts) draft->put_in_place();
+}
+
+bool same_file(const std::string& one, const std::string& other) {
+  std::error_code failed;
+  return std::filesystem::equivalent(one, other, failed);
 }
 
 std::string read_whole(const std::string& path) {

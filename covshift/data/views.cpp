@@ -139,7 +139,7 @@ class ViewFile {
       }
     }
     if (!found) {
-      fail(fmt::format("there is no column {} in the training file; correct the name or remove it",
+      fail(fmt::format("there is no feature {} in the training file; correct the name or remove it",
                        quoted_excerpt(item.text)));
     }
   }

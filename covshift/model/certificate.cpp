@@ -1,5 +1,6 @@
 #include "covshift/model/certificate.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -25,6 +26,17 @@ double matched_statistics(const Classifier& model, const Problem& problem) {
     sum += model.weights()[j] * statistics.data()[j];
   }
   return sum;
+}
+
+double mean_weight(const Problem& problem) {
+  double sum = 0;
+  double count = 0;
+  for (std::size_t i = 0; i < problem.log_weight.size(); ++i) {
+    const double n = problem.sample_weight.empty() ? 1 : problem.sample_weight[i];
+    sum += n * std::exp(problem.log_weight[i]);
+    count += n;
+  }
+  return sum / count;
 }
 
 double squared_norm(std::span<const double> x) {
@@ -67,8 +79,11 @@ Certificate certificate_of(const Classifier& model, const TrainingData& data,
   }
   const auto rows = static_cast<double>(data.target->rows);
   c.target_risk = risk / rows;
-  c.target_value = value / rows - matched_statistics(model, problem) +
-                   model.lambda() * squared_norm(model.weights());
+  const double penalty = model.lambda() * squared_norm(model.weights());
+  c.target_value = value / rows - matched_statistics(model, problem) + penalty;
+  const double mismatch = std::abs(*c.target_value + penalty - *c.target_risk);
+  c.mean_weight = mean_weight(problem);
+  c.reliable = c.mean_weight > 0.5 && c.mean_weight < 2 && mismatch < 0.25 * *c.target_risk;
   return c;
 }
 
@@ -79,13 +94,23 @@ std::string describe(const Certificate& c, const std::string& loss) {
         "promised about data that differ from the training data.",
         c.gap, fmt::format("{:.4g}", c.game_value));
   }
+  if (!c.reliable) {
+    return fmt::format(
+        "Promised: the training problem is solved to within {:.2g} of its optimum. Not promised: a "
+        "bound on the target. The samples contradict the density ratio (training weights average "
+        "{:.2g} where they should average 1; value {:.4g} on the target sample against a risk of "
+        "{:.4g}), so the target has regions the training data do not support: collect labels "
+        "there, "
+        "or generalize less.",
+        c.gap, c.mean_weight, *c.target_value, *c.target_risk);
+  }
   return fmt::format(
       "Promised: if P(y|x) is the same in training and target and the density ratio is right, no "
       "labelling of the target that matches the training statistics makes the expected {} loss of "
       "these predictions exceed {:.4g} (estimated on the target sample; solved to within {:.2g}). "
-      "Not "
-      "promised: anything about single rows, a shift in P(y|x), or errors of the density ratio.",
-      loss, *c.target_value, c.gap);
+      "Not promised: anything about single rows, a shift in P(y|x), or errors of the density "
+      "ratio.",
+      loss, std::max(*c.target_value, *c.target_risk), c.gap);
 }
 
 }  // namespace covshift

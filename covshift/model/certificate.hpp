@@ -19,6 +19,11 @@ struct Certificate {
   double gap = 0;                      ///< F is within this of the optimum: proven by the dual
   std::optional<double> target_value;  ///< the same value with V averaged over the target sample
   std::optional<double> target_risk;   ///< the adversary's mean Bayes risk H on the target sample
+  /// Mean training weight P_test/P_train; 1 if the ratio is right and the target has support.
+  double mean_weight = 1;
+  /// False if the samples contradict each other: the mean weight is far from 1, or the value is not
+  /// the risk less lambda ||T||^2, as it is where the statistics match on the target too.
+  bool reliable = true;
   double finite_sample = 0;  ///< the paper's theorem: n log(2n/delta) / (4 M m), M = 2 lambda
   double delta = 0;
 };

@@ -25,6 +25,8 @@ json certificate_json(const Certificate& c) {
           {"gap", c.gap},
           {"target_value", optional_number(c.target_value)},
           {"target_risk", optional_number(c.target_risk)},
+          {"mean_weight", c.mean_weight},
+          {"reliable", c.reliable},
           {"finite_sample", c.finite_sample},
           {"delta", c.delta}};
 }
@@ -35,6 +37,8 @@ Certificate read_certificate(const json& object) {
   c.gap = json_field<double>(object, "gap", "certificate");
   c.target_value = read_optional(object, "target_value");
   c.target_risk = read_optional(object, "target_risk");
+  c.mean_weight = json_field<double>(object, "mean_weight", "certificate");
+  c.reliable = json_field<bool>(object, "reliable", "certificate");
   c.finite_sample = json_field<double>(object, "finite_sample", "certificate");
   c.delta = json_field<double>(object, "delta", "certificate");
   return c;

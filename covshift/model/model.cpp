@@ -151,7 +151,10 @@ std::vector<std::string> Model::action_names() const {
   if (a == k) return classes_.names();
   if (a == k + 1) {
     std::vector<std::string> names = classes_.names();
-    names.emplace_back("abstain");
+    // A class may have that name too; the action's must be another.
+    std::string abstain = "abstain";
+    while (std::find(names.begin(), names.end(), abstain) != names.end()) abstain += '_';
+    names.push_back(abstain);
     return names;
   }
   std::vector<std::string> names;

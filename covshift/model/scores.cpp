@@ -42,6 +42,10 @@ Scores score(const Predictions& predictions, std::span<const int> labels, const 
       s.brier += error * error;
     }
   }
+  if (s.n == s.unknown) {
+    fail_input("none of the {} labels is a class that training saw: nothing to compare with", s.n);
+  }
+  if (a != k && a != k + 1) s.accuracy = s.log_loss = s.brier = std::nan("");
   const auto n = static_cast<double>(s.n);
   const auto known = static_cast<double>(s.n - s.unknown);
   s.accuracy /= n;

@@ -113,6 +113,8 @@ class BadInput(ProgramTest):
             (["--lambda", "-1"], "--lambda"),
             (["--lambda", "nan"], "--lambda"),
             (["--lambda", "small"], "--lambda"),
+            (["--lambdas", "0.1,0"], "--lambdas"),
+            (["--lambdas", "0.1,cv"], "--lambdas"),
             (["--method", "rubost"], "robust-view"),
             (["--loss", "quadratic"], "zero-one"),
             (["--loss", "abstain:2"], "abstain"),
@@ -128,14 +130,49 @@ class BadInput(ProgramTest):
             with self.subTest(flags):
                 self.fit_fails(2, self.train, *flags, says=[says])
         self.assert_fails(2, says=["subcommand"])
-        self.assert_fails(2, "fit", self.train, "-o", self.model, says=["--label"])
+        self.assert_fails(2, "fit", self.train, "--method", "lr", "-o", self.model, says=["--label"])
         self.assert_fails(2, "predict", self.model, says=["DATA"])
 
     def test_a_method_under_shift_needs_a_target(self):
-        self.assert_fails(
-            1, "fit", self.train, "--label", "y", "--method", "robust", "-o", self.model,
-            says=["target"],
+        for flags in (["--method", "robust"], ["--method", "auto"], ["--method", "lr", "--lambda", "iwcv"]):
+            self.assert_fails(
+                2, "fit", self.train, "--label", "y", *flags, "-o", self.model, says=["--target"]
+            )
+
+    def test_inputs_are_never_overwritten(self):
+        self.fit()
+        link = self.path("link.csv")
+        os.symlink(self.train, link)
+        self.assert_fails(2, "fit", self.train, "--label", "y", "--method", "lr", "-o", self.train)
+        self.assert_fails(2, "predict", self.model, self.target, "-o", self.model)
+        self.assert_fails(2, "predict", self.model, self.train, "-o", link)
+        sample = ("sample", self.train, "--label", "y", "--train-output")
+        self.assert_fails(2, *sample, self.path("z.csv"), "--target-output", self.path("z.csv"))
+        self.assert_fails(1, *sample, self.path("z.csv"), "--target-output", self.path("no/z.csv"))
+        self.assertFalse(os.path.exists(self.path("z.csv")))
+
+    def test_links_and_permissions_survive(self):
+        self.fit()
+        real = self.write("real.csv", "old")
+        os.chmod(real, 0o600)
+        os.symlink("real.csv", self.path("link.csv"))
+        self.run_ok("predict", self.model, self.target, "-o", self.path("link.csv"))
+        self.assertTrue(os.path.islink(self.path("link.csv")))
+        self.assertEqual(os.stat(real).st_mode & 0o777, 0o600)
+        self.assertEqual(len(self.read_rows("real.csv")), 150)
+
+    def test_a_typing_error_in_a_column_of_numbers_is_pointed_out(self):
+        result = self.run_ok(
+            "fit", self.changed("t.csv", 4, 1, "1.2x"), "--label", "y", "--method", "lr", "--lambda",
+            "1", "-q", "-o", self.model,
         )
+        self.assertIn("t.csv:6:2", result.stderr)
+        self.assertIn("1.2x", result.stderr)
+
+    def test_no_known_label_at_all(self):
+        self.fit()
+        data = self.write_rows("yew.csv", self.header, [r[:3] + ["yew"] for r in self.rows])
+        self.assert_fails(1, "evaluate", self.model, data, says=["nothing to compare"])
 
     def test_views(self):
         bad = self.write("v.txt", "a = x1\nb = x1, x2\n")

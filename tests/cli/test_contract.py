@@ -96,6 +96,26 @@ class Contract(ProgramTest):
                     self.run_ok("predict", self.model, self.target)
                     self.run_json("evaluate", self.model, self.labelled)
 
+    def test_no_bound_is_promised_where_the_samples_contradict_it(self):
+        apart = self.write_rows(
+            "apart.csv", ["x1", "x2", "x3"], [[f"{8 + i % 5}", f"{i % 7}", "0"] for i in range(60)]
+        )
+        report = self.run_json(
+            "fit", self.train, "--target", apart, "--label", "y", "--lambda", "0.001", "-o", self.model
+        )
+        certificate = report["certificate"]
+        self.assertFalse(certificate["reliable"])
+        self.assertIn("Not promised: a bound", certificate["statement"])
+        certificate = self.fit("--lambda", "0.01")["certificate"]
+        self.assertTrue(certificate["reliable"], certificate)
+        self.assertIn("exceed", certificate["statement"])
+
+    def test_predictions_as_json(self):
+        self.fit("--lambda", "0.01")
+        rows = self.run_json("predict", self.model, self.target)["rows"]
+        self.assertEqual(len(rows), 150)
+        self.assertAlmostEqual(sum(rows[0]["p"].values()), 1)
+
     def test_abstaining_is_a_column(self):
         self.fit("--loss", "abstain:0.2", "--lambda", "0.01")
         self.run_ok("predict", self.model, self.target, "-o", self.path("out.csv"))

@@ -52,9 +52,9 @@ TEST_F(ViewsTest, FilesWithWildcards) {
 TEST_F(ViewsTest, Errors) {
   EXPECT_EQ(message("a = w1\n\nb = color, w*\n"),
             "v.txt:3: the column 'w1' is in the views 'a' (line 1) and 'b' (line 3); keep one");
-  EXPECT_THAT(message("a = w1\nb = nope\n"), StartsWith("v.txt:2: there is no column 'nope'"));
-  EXPECT_THAT(message("a = z*\n"), StartsWith("v.txt:1: there is no column 'z*'"));
-  EXPECT_THAT(message("a = \"w*\"\n"), StartsWith("v.txt:1: there is no column 'w*'"));
+  EXPECT_THAT(message("a = w1\nb = nope\n"), StartsWith("v.txt:2: there is no feature 'nope'"));
+  EXPECT_THAT(message("a = z*\n"), StartsWith("v.txt:1: there is no feature 'z*'"));
+  EXPECT_THAT(message("a = \"w*\"\n"), StartsWith("v.txt:1: there is no feature 'w*'"));
   EXPECT_THAT(message("a = w1\na = w2\n"), StartsWith("v.txt:2: the view 'a' is defined twice"));
   EXPECT_THAT(message("w1, w2\n"), StartsWith("v.txt:1: there is no = in this line"));
   EXPECT_THAT(message("a =\n"), StartsWith("v.txt:1: the view names no columns"));

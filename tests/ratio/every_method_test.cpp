@@ -31,12 +31,15 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 }
 
 TEST_P(EveryMethod, PointsFromTrainToTarget) {
-  if (is_none()) GTEST_SKIP();
   const Matrix train = normals(400, 2, 0.0, 1.0, 1);
   const Matrix target = normals(300, 2, 0.7, 0.8, 2);
   const auto ratio = fit_ratio(options(), train.view(), target.view());
   EXPECT_EQ(ratio->method(), GetParam());
   const std::vector<double> log_weight = ratio->log_ratio(train.view());
+  if (is_none()) {  // the ratio is 1: it points nowhere
+    EXPECT_EQ(log_weight, std::vector<double>(400, 0.0));
+    return;
+  }
   for (const MeanShift& shift : mean_shifts(train.view(), target.view(), log_weight)) {
     EXPECT_LT(std::abs(shift.after), 0.45 * std::abs(shift.before)) << ratio->name();
     EXPECT_GT(shift.weighted, shift.train);
