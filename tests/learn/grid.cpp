@@ -17,6 +17,7 @@ TEST_P(Grid, converges) {
   for (const int d : {6, 18, 57}) {
     for (const int k : {2, 3, 4}) {
       for (const int power : {-16, -12, -8, -4, 0}) {
+        if (sanitized && (d != 18 || power != -8)) continue;
         for (const Weights weights : {Weights::none, Weights::w_only, Weights::shift}) {
           const Data data = make_data(GetParam(), 100, d, k, std::pow(2.0, power), weights, seed++);
           const Solution s = solve(data.problem());

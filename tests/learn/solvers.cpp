@@ -322,6 +322,7 @@ TEST(Holders, together_solve_the_whole) {
       for (std::size_t i = 0; i < data.m; ++i)
         data.weight.push_back(1 + static_cast<double>(i % 3));
       const bool ascent = solver == Solver::dual_ascent;
+      if (sanitized && ascent && loss != "zero-one") continue;
       const double tolerance = ascent ? 1e-5 : 1e-12;
       const Solution whole = solve(data.problem(), with(solver, tolerance));
       for (const std::vector<std::size_t>& cuts :

@@ -18,6 +18,14 @@
 
 namespace covshift::testing {
 
+/// Under a sanitizer, many times slower, the long loops over problems run on a few of them: what it
+/// looks for does not depend on their numbers.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+
 using Real = long double;
 
 /// Five actions against three labels (or two more actions than labels), nothing symmetric.

