@@ -14,6 +14,8 @@ part_names=(format build cpp cli package asan tsan tidy)
 # What a part prints is kept in build/logs/ and shown only if the part fails.
 set -uo pipefail
 cd "$(dirname "$0")/.."
+# Tests run side by side: threads that wait must not spin on the cores of others.
+export OMP_WAIT_POLICY=passive
 jobs=${JOBS:-$(nproc)}
 logs=build/logs
 mkdir -p "$logs"
