@@ -81,6 +81,7 @@ std::vector<Choice> score_width(const MatrixXd& kernel, Index train, const Vecto
                                 double width, const std::vector<double>& rhos, Index folds,
                                 const RatioOptions& options) {
   std::vector<Choice> scores;
+  scores.reserve(rhos.size());
   for (const double rho : rhos) scores.push_back({width, rho, 0});
   for (Index f = 0; f < folds; ++f) {
     std::vector<Index> kept[2];
@@ -207,6 +208,7 @@ std::unique_ptr<KernelRatio> fit_kmm(const RatioOptions& options, std::size_t co
                             : cross_validate(options, samples, train, target, widths, rhos);
 
   std::vector<Centres::Row> rows;
+  rows.reserve(train.size() + target.size());
   for (const std::size_t i : train) rows.emplace_back(&samples.train, i);
   for (const std::size_t i : target) rows.emplace_back(&samples.target, i);
   const std::size_t dims = samples.train.dims();
