@@ -96,8 +96,7 @@ class ViewFile {
       if (!item.quoted) item.text = trim(item.text);
       items.push_back(std::exchange(item, {}));
     };
-    for (std::size_t k = 0; k < line.size(); ++k) {
-      const char c = line[k];
+    for (const char c : line) {
       if (quote) {
         quote = c != '"';
         if (quote) item.text += c;

@@ -57,7 +57,8 @@ class Interior {
       unit_[i] = std::min(share / e_.c()[i], 1e30 * unit_[i]);
       weight_ += e_.c()[i] * unit_[i];
     }
-    weight_ *= static_cast<double>((stride_ - 2) / 2);  // products q s and p pi of an example
+    const std::size_t products = (stride_ - 2) / 2;  // q s and p pi of an example
+    weight_ *= static_cast<double>(products);
     e_.reducer().sum({&weight_, 1});
   }
 
