@@ -114,7 +114,15 @@ void BarrierBlock::start(int label, double slack, double* memory) const {
   BarrierState x = map(memory);
   std::fill(x.q.begin(), x.q.end(), 1.0 / static_cast<double>(labels_));
   std::fill(x.p.begin(), x.p.end(), 1.0 / static_cast<double>(actions_));
-  for (std::size_t y = 0; y < labels_; ++y) x.s[y] = -paid(x.p, x.q, y, label);
+  set_slacks(label, {}, slack, memory);
+}
+
+void BarrierBlock::set_slacks(int label, std::span<const double> psi, double slack,
+                              double* memory) const {
+  BarrierState x = map(memory);
+  for (std::size_t y = 0; y < labels_; ++y) {
+    x.s[y] = -paid(x.p, x.q, y, label) - (psi.empty() ? 0 : psi[y]);
+  }
   x.v = slack - *std::min_element(x.s.begin(), x.s.end());
   for (double& s : x.s) s += x.v;
   for (std::size_t a = 0; a < actions_; ++a) x.pi[a] = risk(x.q, a, label);

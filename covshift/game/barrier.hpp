@@ -33,6 +33,8 @@ class BarrierBlock {
   void unmap(const BarrierState& state, double* memory) const;
   /// Both players uniform, every s and pi at least `slack`; for psi = 0.
   void start(int label, double slack, double* memory) const;
+  /// Every s and pi at least `slack` for the players q and p in `memory`; psi empty: 0.
+  void set_slacks(int label, std::span<const double> psi, double slack, double* memory) const;
   /// Largest cost less smallest; 1 for log loss.
   [[nodiscard]] double range() const { return range_; }
 

@@ -35,6 +35,7 @@ class DualAscent {
       beta_[i] = holders_ * e_.a()[i] * e_.r()[i] * e_.norm2(i) / (2 * e_.lambda());
     }
     std::iota(order_.begin(), order_.end(), 0);
+    if (!options.start_adversary.empty()) start_from(options.start_adversary);
   }
 
   Solution run() {
@@ -55,10 +56,26 @@ class DualAscent {
       sweep();
       if (holders_ > 1) gather();
     }
-    return monitor_.finish(epoch);
+    Solution solution = monitor_.finish(epoch);
+    solution.adversary = std::move(q_);
+    return solution;
   }
 
  private:
+  /// The given answers, of another lambda perhaps; as much of them as raises the dual value most:
+  ///     D(e_y + g (q - e_y)) >= g sum_i c_i H(q_i) - g^2 ||A(q)||^2 / (4 lambda),
+  /// H being concave and 0 at e_y. Where a smaller lambda leaves T as it was, q - e_y shrinks with
+  /// lambda: weights would not tell.
+  void start_from(std::span<const double> answers) {
+    RowMatrix a;
+    const PassTotals totals = e_.pass(t_, a, answers.data());
+    const double squared = a.squaredNorm();
+    const double share =
+        squared > 0 ? std::clamp(2 * e_.lambda() * totals.risk / squared, 0.0, 1.0) : 1.0;
+    for (std::size_t j = 0; j < q_.size(); ++j) q_[j] += share * (answers[j] - q_[j]);
+    t_ = a * (share / (2 * e_.lambda()));
+  }
+
   /// T = A(q) / (2 lambda) for the answers of all holders.
   void gather() {
     rows_.resize(q_.size());

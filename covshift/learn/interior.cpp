@@ -46,8 +46,14 @@ class Interior {
     double share = 0;
     for (std::size_t i = 0; i < e_.size(); ++i) {
       unit_.push_back(block.range() + e_.r()[i] * std::sqrt(e_.norm2(i)) * bound);
-      block.start(e_.label()[i], unit_[i], &state_[i * stride_]);
       share += e_.c()[i] * unit_[i];
+    }
+    if (options.start.empty()) {
+      for (std::size_t i = 0; i < e_.size(); ++i) {
+        block.start(e_.label()[i], unit_[i], &state_[i * stride_]);
+      }
+    } else {
+      start_from(options.start);
     }
     e_.reducer().sum({&share, 1});
     // From there they head for products that weigh the same in the sum, c q s: the quadratic
@@ -106,6 +112,29 @@ class Interior {
   }
 
  private:
+  /// The players as the given weights have them, of another lambda perhaps, a step back from the
+  /// border: an interior point method finds it hard to leave a border that it starts near.
+  void start_from(std::span<const double> weights) {
+    constexpr double back = 0.3;
+    std::copy(weights.begin(), weights.end(), t_.data());
+    RowMatrix a;
+    e_.pass(t_, a, nullptr, psi_.data(), q_.data());
+    const BarrierBlock& block = block_[0];
+    std::vector<double> p(e_.game().actions());
+    for (std::size_t i = 0; i < e_.size(); ++i) {
+      const std::span<const double> psi(&psi_[i * k_], k_);
+      BarrierState x = block.map(&state_[i * stride_]);
+      for (std::size_t y = 0; y < k_; ++y) {
+        x.q[y] = (1 - back) * q_[i * k_ + y] + back / static_cast<double>(k_);
+      }
+      if (!x.p.empty()) e_.game().predict(psi, p);
+      for (std::size_t j = 0; j < x.p.size(); ++j) {
+        x.p[j] = (1 - back) * p[j] + back / static_cast<double>(p.size());
+      }
+      block.set_slacks(e_.label()[i], psi, 0.1 * unit_[i], &state_[i * stride_]);
+    }
+  }
+
   /// A pass with the adversaries as they stand, made distributions.
   PassTotals certify_pass(RowMatrix& a) {
     const BarrierBlock& block = block_[0];

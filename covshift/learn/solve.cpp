@@ -49,6 +49,27 @@ RowMatrix as_matrix(std::span<const double> weights, const Examples& examples) {
   return Eigen::Map<const RowMatrix>(weights.data(), examples.dims(), examples.labels());
 }
 
+void check_adversary(std::span<const double> adversary, const Examples& examples) {
+  const auto k = static_cast<std::size_t>(examples.labels());
+  if (adversary.size() != examples.size() * k) {
+    fail_input(
+        "an adversary of {} numbers to start from, but {} examples have weight and {} classes",
+        adversary.size(), examples.size(), k);
+  }
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    double sum = 0;
+    bool good = true;
+    for (const double q : adversary.subspan(i * k, k)) {
+      good = good && q >= 0;
+      sum += q;
+    }
+    if (!good || !(std::abs(sum - 1) <= 1e-9)) {
+      fail_input("the adversary to start from has no distribution for example {}",
+                 examples.row(i) + 1);
+    }
+  }
+}
+
 }  // namespace
 
 std::string_view to_string(Status status) {
@@ -74,6 +95,7 @@ Solution solve(const Problem& problem, const SolveOptions& options) {
   }
   const Examples examples(problem, options.threads, options.reducer);
   if (!options.start.empty()) as_matrix(options.start, examples);
+  if (!options.start_adversary.empty()) check_adversary(options.start_adversary, examples);
   switch (choose(examples, options.solver)) {
     case Solver::interior:
       return solve_interior(examples, options);

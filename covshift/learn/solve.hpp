@@ -41,13 +41,17 @@ struct SolveOptions {
   double time_limit = 0;    ///< seconds; 0: none
   int threads = 0;          ///< 0: all cores
   unsigned long long seed = 0;
-  std::span<const double> start;  ///< weights to start from (empty: 0), where the solver can use it
+  /// Where to start: an earlier solution's weights and adversary, of another lambda perhaps; each
+  /// solver uses what helps it (dual ascent the adversary, the others the weights). Empty: neither.
+  std::span<const double> start;
+  std::span<const double> start_adversary;
   Observer observer;
   const Reducer* reducer = nullptr;  ///< for examples in several places
 };
 
 struct Solution {
-  std::vector<double> weights;  ///< T, (columns + bias) x K row-major, the bias last
+  std::vector<double> weights;    ///< T, (columns + bias) x K row-major, the bias last
+  std::vector<double> adversary;  ///< q, K numbers for each example of weight > 0; by dual ascent
   double objective = 0;
   double dual = 0;
   double gap = 0;

@@ -117,12 +117,11 @@ std::unique_ptr<KernelRatio> fit_kliep(const RatioOptions& options, std::size_t 
 std::unique_ptr<KernelRatio> fit_kmm(const RatioOptions& options, std::size_t cols,
                                      const Samples& samples);
 
-/// uLSIF's leave-one-out score in closed form (Kanamori et al. 2009, their algorithm): the mean
-/// over i < pairs of  w(x_i)^2/2 - w(x'_i), w fitted without x_i and x'_i. H and h are the means of
-/// phi phi' over all training and of phi over all target rows; columns of phi are kernel values.
-double ulsif_leave_one_out(const Eigen::MatrixXd& second, const Eigen::VectorXd& first,
-                           const Eigen::MatrixXd& train_phi, const Eigen::MatrixXd& target_phi,
-                           double train_rows, double target_rows, double lambda);
+/// min over theta >= 0 of 1/2 theta'H theta - h'theta + lambda/2 ||theta||^2, by block principal
+/// pivoting (Kim and Park 2011): guesses which coefficients are positive, `start`'s at first (none:
+/// as if they did not interact), and mends the guess until every sign is right.
+Eigen::VectorXd nonnegative_ridge(const Eigen::MatrixXd& second, const Eigen::VectorXd& first,
+                                  double lambda, const Eigen::VectorXd& start = {});
 
 /// KLIEP's mixture: max over beta >= 0, sum beta = 1, of the mean over columns of log(column.beta),
 /// to a gap of `tolerance` (proved: no direction's gain exceeds it). Columns are positive

@@ -1,12 +1,15 @@
 // uLSIF (Kanamori, Hido, Sugiyama 2009) and RuLSIF (Yamada et al. 2011): the ratio as a sum of
 // kernels at target rows, by least squares,
 //
-//     min over theta  1/2 theta'H theta - h'theta + lambda/2 ||theta||^2
+//     min over theta >= 0  1/2 theta'H theta - h'theta + lambda/2 ||theta||^2
 //     H = alpha mean_target(phi phi') + (1 - alpha) mean_train(phi phi'),   h = mean_target(phi),
 //
 // which fits P_test / (alpha P_test + (1 - alpha) P_train): with alpha = 0 (uLSIF) the plain ratio,
 // otherwise (RuLSIF) the relative one, at most 1/alpha. Its reciprocal is then a generalization
-// density between training and target. Negative coefficients are set to 0, as Kanamori et al. do.
+// density between training and target. Kanamori et al. solve without theta >= 0 and then set what
+// is negative to 0, which is no solution of either problem: kernels overlap, and their coefficients
+// balance each other. On N(0,1) against N(0.5,1) the correlation with the true ratio was 0.92 in
+// the median so and 0.95 with the constraint kept.
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
@@ -24,8 +27,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr Index leave_out_limit = 2000;  // pairs left out, one at a time; enough for a mean
-constexpr double default_lambda = 0.1;   // where nothing can be left out
+constexpr double default_lambda = 0.1;  // where nothing can be left out
 
 MatrixXd kernels(const MatrixXd& squared, double width) {
   return (squared.array() * (-0.5 / (width * width))).exp();
@@ -74,12 +76,6 @@ MatrixXd mixed(const Sums& train, const Sums& target, double alpha) {
   return alpha / target.total * target.second + (1 - alpha) / train.total * train.second;
 }
 
-VectorXd coefficients(const MatrixXd& second, const VectorXd& first, double lambda) {
-  MatrixXd system = second;
-  system.diagonal().array() += lambda;
-  return system.llt().solve(first).cwiseMax(0.0);
-}
-
 struct Score {
   double width = 0;
   double lambda = 0;
@@ -88,27 +84,10 @@ struct Score {
 
 /// All the scores of one width.
 std::vector<Score> score_width(const KernelData& data, const std::vector<double>& lambdas,
-                               double width, double alpha, int folds, bool leave_one_out) {
+                               double width, double alpha, int folds) {
   std::vector<Score> scores;
-  const Index n_train = data.train_distance.cols();
   const Index n_target = data.target_distance.cols();
   const VectorXd target_share = VectorXd::Constant(n_target, 1.0 / static_cast<double>(n_target));
-  if (leave_one_out) {
-    const Sums train = sum_up(data.train_distance, data.train_share, width, 0, 1);
-    const Index pairs = std::min({n_train, n_target, leave_out_limit});
-    const MatrixXd train_phi = kernels(data.train_distance.leftCols(pairs), width);
-    const MatrixXd target_phi = kernels(data.target_distance.leftCols(pairs), width);
-    VectorXd first = VectorXd::Zero(data.target_distance.rows());
-    for (Index i = 0; i < n_target; ++i) first += kernels(data.target_distance.col(i), width);
-    first /= static_cast<double>(n_target);
-    for (const double lambda : lambdas) {
-      scores.push_back({width, lambda,
-                        ulsif_leave_one_out(train.second / train.total, first, train_phi,
-                                            target_phi, static_cast<double>(n_train),
-                                            static_cast<double>(n_target), lambda)});
-    }
-    return scores;
-  }
   std::vector<Sums> train;
   std::vector<Sums> target;
   for (int f = 0; f < folds; ++f) {
@@ -126,9 +105,9 @@ std::vector<Score> score_width(const KernelData& data, const std::vector<double>
     const Sums kept_target = all_target - target[f];
     const MatrixXd fitted = mixed(all_train - train[f], kept_target, alpha);
     const MatrixXd held_out = mixed(train[f], target[f], alpha);
+    VectorXd theta;
     for (Score& score : scores) {
-      const VectorXd theta =
-          coefficients(fitted, kept_target.first / kept_target.total, score.lambda);
+      theta = nonnegative_ridge(fitted, kept_target.first / kept_target.total, score.lambda, theta);
       score.loss +=
           (0.5 * theta.dot(held_out * theta) - theta.dot(target[f].first) / target[f].total) /
           folds;
@@ -139,29 +118,50 @@ std::vector<Score> score_width(const KernelData& data, const std::vector<double>
 
 }  // namespace
 
-double ulsif_leave_one_out(const MatrixXd& second, const VectorXd& first, const MatrixXd& train_phi,
-                           const MatrixXd& target_phi, double train_rows, double target_rows,
-                           double lambda) {
-  // theta without pair i = (n-1)/n (B - phi phi'/n)^-1 h_-i, B = H + lambda (n-1)/n I, by the
-  // formula of Sherman and Morrison; h_-i = (m h - phi'_i) / (m - 1).
-  MatrixXd system = second;
-  system.diagonal().array() += lambda * (train_rows - 1) / train_rows;
-  const Eigen::LLT<MatrixXd> factor(system);
-  const VectorXd base = factor.solve(first);
-  const MatrixXd from_train = factor.solve(train_phi);
-  const MatrixXd from_target = factor.solve(target_phi);
-  double loss = 0;
-  for (Index i = 0; i < train_phi.cols(); ++i) {
-    const auto phi = train_phi.col(i);
-    const VectorXd rest =
-        (target_rows * base - from_target.col(i)) / (target_rows - 1);  // B^-1 h_-i
-    const double turn = phi.dot(rest) / (train_rows - phi.dot(from_train.col(i)));
-    const VectorXd theta =
-        ((train_rows - 1) / train_rows * (rest + turn * from_train.col(i))).cwiseMax(0.0);
-    const double at_train = theta.dot(phi);
-    loss += 0.5 * at_train * at_train - theta.dot(target_phi.col(i));
+VectorXd nonnegative_ridge(const MatrixXd& second, const VectorXd& first, double lambda,
+                           const VectorXd& start) {
+  const Index n = first.size();
+  std::vector<char> free(static_cast<std::size_t>(n));
+  for (Index j = 0; j < n; ++j) free[j] = start.size() == n ? start[j] > 0 : first[j] > 0;
+  VectorXd theta = VectorXd::Zero(n);
+  // Swaps all that have the wrong sign while their number falls, else only the last one: that rule
+  // cannot cycle.
+  Index fewest = n + 1;
+  int patience = 3;
+  std::vector<Index> index;
+  for (;;) {
+    index.clear();
+    for (Index j = 0; j < n; ++j) {
+      if (free[j]) index.push_back(j);
+    }
+    MatrixXd system = second(index, index);
+    system.diagonal().array() += lambda;
+    theta.setZero();
+    const VectorXd part = system.llt().solve(VectorXd(first(index)));
+    theta(index) = part;
+    if (!theta.allFinite()) return theta;  // the caller reports it
+    const VectorXd gradient = second * theta + lambda * theta - first;
+    const double rounding = 1e-12 * (1 + first.cwiseAbs().maxCoeff());
+    Index wrong = 0;
+    Index last = 0;
+    for (Index j = 0; j < n; ++j) {
+      if (free[j] ? theta[j] < 0 : gradient[j] < -rounding) {
+        ++wrong;
+        last = j;
+      }
+    }
+    if (wrong == 0) return theta;
+    if (wrong < fewest) {
+      fewest = wrong;
+      patience = 3;
+    } else {
+      --patience;
+    }
+    for (Index j = 0; j < n; ++j) {
+      if (patience < 0 && j != last) continue;
+      if (free[j] ? theta[j] < 0 : gradient[j] < -rounding) free[j] = free[j] == 0;
+    }
   }
-  return loss / static_cast<double>(train_phi.cols());
 }
 
 std::unique_ptr<KernelRatio> fit_least_squares(const RatioOptions& options, std::size_t cols,
@@ -174,8 +174,6 @@ std::unique_ptr<KernelRatio> fit_least_squares(const RatioOptions& options, std:
   const auto smaller =
       static_cast<int>(std::min({data.train_distance.cols(), data.target_distance.cols(),
                                  static_cast<Index>(options.folds)}));
-  // Leaving out one of several equal rows is not defined by a weight: folds then.
-  const bool leave_one_out = !relative && samples.weight.empty();
 
   Score best;
   nlohmann::json report;
@@ -186,7 +184,7 @@ std::unique_ptr<KernelRatio> fit_least_squares(const RatioOptions& options, std:
   } else {
     std::vector<std::vector<Score>> scores(data.widths.size());
     parallel_tasks(options.threads, data.widths.size(), [&](std::size_t w) {
-      scores[w] = score_width(data, lambdas, data.widths[w], alpha, smaller, leave_one_out);
+      scores[w] = score_width(data, lambdas, data.widths[w], alpha, smaller);
     });
     for (const std::vector<Score>& of_width : scores) {
       for (const Score& score : of_width) {
@@ -197,14 +195,13 @@ std::unique_ptr<KernelRatio> fit_least_squares(const RatioOptions& options, std:
       throw Error(Error::Kind::numeric, "no kernel width gives a finite score; scale the features");
     }
     report["score"] = best.loss;
-    report["rule"] = leave_one_out ? "leave-one-out" : "folds";
   }
   const Index n_target = data.target_distance.cols();
   const VectorXd target_share = VectorXd::Constant(n_target, 1.0 / static_cast<double>(n_target));
   const Sums train = sum_up(data.train_distance, data.train_share, best.width, 0, 1);
   const Sums target = sum_up(data.target_distance, target_share, best.width, 0, 1);
   const VectorXd theta =
-      coefficients(mixed(train, target, alpha), target.first / target.total, best.lambda);
+      nonnegative_ridge(mixed(train, target, alpha), target.first / target.total, best.lambda);
   if (!theta.allFinite()) {
     throw Error(Error::Kind::numeric,
                 fmt::format("the least-squares density ratio has no answer with lambda {}; use a "

@@ -106,6 +106,7 @@ std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossVa
       training.lambda = lambdas[l];
       held_out.lambda = lambdas[l];
       solve_options.start = solution.weights;
+      solve_options.start_adversary = solution.adversary;
       Solution next = solve(training, solve_options);
       if (next.status == Status::stopped) throw Error(Error::Kind::stopped, "stopped");
       solution = std::move(next);

@@ -159,6 +159,14 @@ TEST(BadInput, options) {
   start[7] = nan;
   options.start = start;
   EXPECT_THAT(message_of(data.problem(), options), HasSubstr("feature 3 and class 1 is nan"));
+  options.start = {};
+  std::vector<double> adversary(data.m * 3, 1.0 / 3);
+  adversary[5] = 0.5;
+  options.start_adversary = adversary;
+  EXPECT_THAT(message_of(data.problem(), options), HasSubstr("no distribution for example 2"));
+  adversary.pop_back();
+  options.start_adversary = adversary;
+  EXPECT_THAT(message_of(data.problem(), options), HasSubstr("an adversary of"));
   EXPECT_THROW(evaluate(data.problem(), std::vector<double>(3)), Error);
   EXPECT_THROW(evaluate(data.problem(), start), Error);
 }

@@ -142,12 +142,61 @@ TEST(Start, near_the_solution_saves_steps) {
   expect_solved(warm, "warm", 1e-9);
   EXPECT_GE(cold.iterations, 3);
   EXPECT_LE(warm.iterations, 1);
-  for (const std::string& loss : losses()) {  // accepted, used or not
-    const Data other = make_data(loss, 20, 3, 3, 0.01, Weights::none, 36);
-    SolveOptions start;
-    const std::vector<double> from = random_weights(other, 5, 1);
-    start.start = from;
-    expect_same_optimum(solve(other.problem(), start), solve(other.problem()), loss);
+}
+
+/// The steps of a path of lambdas from 1 down to 2^-12, each fit from the last one's answer or not.
+int steps_along_path(const Data& data, Solver solver, double factor, bool warm) {
+  int steps = 0;
+  Solution last;
+  Problem problem = data.problem();
+  for (problem.lambda = 1; problem.lambda > 0x1p-13; problem.lambda *= factor) {
+    SolveOptions options = with(solver);
+    if (warm) {
+      options.start = last.weights;
+      options.start_adversary = last.adversary;
+    }
+    last = solve(problem, options);
+    expect_solved(last, fmt::format("lambda {}", problem.lambda));
+    steps += last.iterations;
+  }
+  return steps;
+}
+
+TEST(Start, along_a_path_saves_steps) {
+  int cold = 0;
+  int warm = 0;
+  for (const std::string& loss : losses()) {
+    for (const Weights weights : {Weights::none, Weights::shift}) {
+      const Data data = make_data(loss, 60, 8, 3, 1, weights, 38);
+      cold += steps_along_path(data, Solver::interior, 0.5, false);
+      warm += steps_along_path(data, Solver::interior, 0.5, true);
+    }
+  }
+  EXPECT_LT(warm, 0.9 * cold);
+  // Classes that can be separated: from some lambda on the weights stay, which the adversary knows.
+  for (const std::string loss : {"zero-one", "absolute", "hinge"}) {
+    const Data data = make_data(loss, 40, 80, 3, 1, Weights::none, 39);
+    EXPECT_LT(steps_along_path(data, Solver::dual_ascent, 1.0 / 16, true),
+              0.9 * steps_along_path(data, Solver::dual_ascent, 1.0 / 16, false))
+        << loss;
+  }
+}
+
+TEST(Start, anywhere_leads_to_the_same_optimum) {
+  for (const std::string& loss : losses()) {
+    for (const Solver solver : all) {
+      if (!fits(solver, loss)) continue;
+      for (const double size : {1.0, 1e3}) {
+        const Data data = make_data(loss, 20, 3, 3, 0.01, Weights::shift, 36);
+        const std::vector<double> from = random_weights(data, size, 5);
+        std::vector<double> adversary(data.m * 3, 0.0);
+        for (std::size_t i = 0; i < data.m; ++i) adversary[i * 3 + i % 3] = 1;
+        SolveOptions options = with(solver);
+        options.start = from;
+        options.start_adversary = adversary;
+        expect_same_optimum(solve(data.problem(), options), solve(data.problem()), loss);
+      }
+    }
   }
 }
 

@@ -19,12 +19,12 @@ double median_of(std::vector<double> x) {
 }
 
 // Over a dozen pairs of samples: one pair says little, as the ratio is largest where rows are
-// fewest. (uLSIF's correlation is between 0.82 and 0.97, below 0.9 for five of these twelve.)
+// fewest.
 TEST_P(KnownGaussians, AreRecovered) {
   std::vector<double> correlations;
   std::vector<double> errors;
   std::vector<double> biases;
-  for (std::uint64_t seed = 300; seed < 336; seed += 3) {
+  for (std::uint64_t seed = 50000; seed < 50036; seed += 3) {
     const Matrix train = normals(1000, 1, 0.0, 1.0, seed);
     const Matrix target = normals(800, 1, 0.5, 1.0, seed + 1);
     const auto ratio = fit_ratio(with(GetParam()), train.view(), target.view());
@@ -43,10 +43,13 @@ TEST_P(KnownGaussians, AreRecovered) {
     errors.push_back(error);
     biases.push_back(std::abs(mean_of(estimate) - mean_of(truth)));
   }
-  EXPECT_GT(median_of(correlations), 0.9);
-  EXPECT_GT(*std::min_element(correlations.begin(), correlations.end()), 0.8);
-  EXPECT_LT(median_of(errors), 0.2);
-  EXPECT_LT(median_of(biases), 0.1);
+  // Bounds from thirty other pairs (seeds 9000 to 9089): median correlations 0.967 to 0.980, one to
+  // five of thirty below 0.9, median errors 0.070 to 0.088, median biases 0.008 to 0.013.
+  EXPECT_GT(median_of(correlations), 0.93);
+  EXPECT_LE(
+      std::count_if(correlations.begin(), correlations.end(), [](double c) { return c < 0.9; }), 4);
+  EXPECT_LT(median_of(errors), 0.12);
+  EXPECT_LT(median_of(biases), 0.04);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernel, KnownGaussians,
@@ -63,33 +66,33 @@ MatrixXd random_kernels(Index rows, Index cols, std::uint64_t seed) {
   return m;
 }
 
-TEST(LeastSquares, LeaveOneOutEqualsLeavingOneOut) {
-  const Index b = 4;
-  const Index n = 12;
-  const Index m = 9;
-  const MatrixXd train = random_kernels(b, n, 4);
-  const MatrixXd target = random_kernels(b, m, 5);
-  for (const double lambda : {0.01, 0.3}) {
-    double expected = 0;
-    for (Index out = 0; out < m; ++out) {
-      MatrixXd second = lambda * MatrixXd::Identity(b, b);
-      VectorXd first = VectorXd::Zero(b);
-      for (Index i = 0; i < n; ++i) {
-        if (i != out)
-          second += train.col(i) * train.col(i).transpose() / static_cast<double>(n - 1);
+TEST(LeastSquares, NonnegativeIsOptimal) {
+  for (std::uint64_t seed = 20; seed < 40; ++seed) {
+    // Few rows for many overlapping kernels: the unconstrained answer is far from positive.
+    const MatrixXd train = random_kernels(40, 60, seed);
+    const MatrixXd second = train * train.transpose() / 60;
+    const VectorXd first = random_kernels(40, 25, seed + 100).rowwise().mean();
+    VectorXd start;
+    for (const double lambda : {1e-4, 1e-2, 1.0, 1e-6}) {
+      const VectorXd theta = nonnegative_ridge(second, first, lambda, start);
+      const VectorXd gradient = second * theta + lambda * theta - first;
+      int zero = 0;
+      for (Index j = 0; j < 40; ++j) {
+        EXPECT_GE(theta[j], 0);
+        if (theta[j] > 0) {
+          EXPECT_NEAR(gradient[j], 0, 1e-9);
+        } else {
+          EXPECT_GE(gradient[j], -1e-9);
+          ++zero;
+        }
       }
-      for (Index i = 0; i < m; ++i) {
-        if (i != out) first += target.col(i) / static_cast<double>(m - 1);
+      if (lambda == 1e-4) {
+        EXPECT_GT(zero, 5);
       }
-      const VectorXd theta = second.inverse() * first;
-      const VectorXd kept = theta.cwiseMax(0.0);
-      const double w = kept.dot(train.col(out));
-      expected += (w * w / 2 - kept.dot(target.col(out))) / static_cast<double>(m);
+      // Where it started does not matter: the problem is strictly convex.
+      EXPECT_LT((nonnegative_ridge(second, first, lambda) - theta).cwiseAbs().maxCoeff(), 1e-6);
+      start = theta;
     }
-    const MatrixXd second = train * train.transpose() / static_cast<double>(n);
-    const VectorXd first = target.rowwise().mean();
-    EXPECT_NEAR(ulsif_leave_one_out(second, first, train.leftCols(m), target, n, m, lambda),
-                expected, 1e-12);
   }
 }
 
