@@ -25,7 +25,7 @@ struct Flags {
   std::string generalized_views = "auto";
   std::string views = "all";
   std::string ratio = "logistic";
-  std::string ratio_lambda = "cv";
+  std::string ratio_lambda = "stable";
   std::string scale = "unit";
   std::string bias = "joint";
   std::string lambdas, classes;
@@ -392,7 +392,8 @@ void add_fit(CLI::App& app, Common& common) {
       ->check(valid(check_ratio))
       ->capture_default_str();
   fit->add_option("--ratio-lambda", flags->ratio_lambda,
-                  "Regularisation of the logistic ratio: a number|paper|cv")
+                  "Regularisation of the logistic ratio: a number|paper|cv|stable (cv, but enough to "
+                  "leave the weights an effective sample of half the rows, or 100)")
       ->check(valid([](const std::string& text) { RatioLambda::parse(text); }))
       ->capture_default_str();
   fit->add_option("--scale", flags->scale, "Features: unit|standard|none")

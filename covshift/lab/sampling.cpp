@@ -96,6 +96,10 @@ BiasedSample biased_sample(const MatrixView& x, const BiasedSampling& options) {
       !(options.b_low > 0 && options.b_high >= options.b_low)) {
     fail_input("the intervals of a and b must be positive and in order");
   }
+  if (!(options.crossing >= 0 && options.crossing < 1)) {
+    fail_input("the probability of crossing the split must lie in [0, 1), not {}",
+               options.crossing);
+  }
   Random random(options.seed);
   BiasedSample sample;
   sample.feature = options.feature >= 0 ? options.feature : static_cast<int>(random.below(x.cols));
@@ -119,7 +123,8 @@ BiasedSample biased_sample(const MatrixView& x, const BiasedSampling& options) {
   std::vector<std::size_t> train;
   std::vector<std::size_t> target;
   for (std::size_t i = 0; i < x.rows; ++i) {
-    (values[i] <= sample.threshold ? train : target).push_back(i);
+    const bool crosses = options.crossing > 0 && random.uniform() < options.crossing;
+    ((values[i] <= sample.threshold) != crosses ? train : target).push_back(i);
   }
   sample.train = draw(x, train, options.train, options, random, "training", sample.train_draw);
   sample.target = draw(x, target, options.target, options, random, "target", sample.target_draw);

@@ -15,6 +15,7 @@ namespace covshift {
 struct BiasedSampling {
   int feature = -1;              ///< the column to split by; -1: drawn at random
   double quantile = 0.5;         ///< rows up to this quantile of it are the training portion
+  double crossing = 0;           ///< the probability that a row goes to the other portion
   double a_low = 2, a_high = 4;  ///< a is drawn uniformly between
   double b_low = 1, b_high = 2;  ///< and b
   std::size_t train = 100;       ///< rows to draw from each portion

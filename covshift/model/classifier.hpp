@@ -64,6 +64,9 @@ struct TrainingData {
   const MatrixView* target = nullptr;  ///< unlabelled inputs of where the model will be used
   Views views;
   GivenDensities given_train, given_target;
+  /// The shift between features and target as estimated before, for several fits on the same data
+  /// (its views being these); null: estimated.
+  const Shift* shift = nullptr;
 };
 
 struct RatioSummary {

@@ -8,6 +8,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
+#include "covshift/ratio/diagnostics.hpp"
 #include "covshift/ratio/logistic_solver.hpp"
 
 namespace covshift {
@@ -129,6 +130,8 @@ Selection cross_validate(const LogisticSolver& solver, const Samples& samples,
 
 }  // namespace
 
+double stable_floor(double train_total) { return std::min(train_total / 2, 100.0); }
+
 double paper_lambda(const Samples& samples) {
   const double confidence = 1 + (2 + std::sqrt(2.0)) * std::sqrt(std::log(1 / 0.05));
   const double range = largest_range(samples);
@@ -164,10 +167,10 @@ std::unique_ptr<LogisticRatio> LogisticRatio::fit(const RatioOptions& options, s
     }
     const auto folds = static_cast<int>(
         std::min({static_cast<std::size_t>(options.folds), train_rows, samples.target.size()}));
-    if (options.lambda.rule == RatioLambda::Rule::cv && folds >= 2) {
+    if (options.lambda.rule != RatioLambda::Rule::paper && folds >= 2) {
       Selection selection = cross_validate(solver, samples, options, folds);
       lambda = selection.lambda;
-      report["rule"] = "cv";
+      report["rule"] = options.lambda.rule == RatioLambda::Rule::cv ? "cv" : "stable";
       report["folds"] = folds;
       report["scores"] = std::move(selection.scores);
     } else {
@@ -176,7 +179,21 @@ std::unique_ptr<LogisticRatio> LogisticRatio::fit(const RatioOptions& options, s
       report["rule"] = "paper";
     }
   }
-  LogisticFit fit = solver.solve(lambda, pooled_weights(samples), fit_tolerance);
+  const std::vector<double> pooled = pooled_weights(samples);
+  LogisticFit fit = solver.solve(lambda, pooled, fit_tolerance);
+  if (options.lambda.rule == RatioLambda::Rule::stable) {
+    const double floor = stable_floor(samples.train_total());
+    const auto training_sample = [&] {
+      std::vector<double> log_weight(samples.train.size());
+      for (std::size_t i = 0; i < log_weight.size(); ++i) log_weight[i] = solver.log_odds(fit, i);
+      return effective_sample_size(log_weight, samples.weight);
+    };
+    // Ever more regularisation takes all weights to 1: this ends.
+    while (training_sample() < floor) {
+      lambda *= std::sqrt(10.0);
+      fit = solver.solve(lambda, pooled, fit_tolerance, &fit);
+    }
+  }
   report["lambda"] = lambda;
   report["iterations"] = fit.iterations;
   report["accuracy"] = fit.accuracy;

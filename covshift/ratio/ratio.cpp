@@ -122,11 +122,12 @@ std::string_view ratio_method_name(RatioMethod method) {
 RatioLambda RatioLambda::parse(std::string_view text) {
   if (text == "paper") return {Rule::paper, 0};
   if (text == "cv") return {Rule::cv, 0};
+  if (text == "stable") return {Rule::stable, 0};
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !(value > 0) ||
       !std::isfinite(value)) {
-    fail_input("the density ratio's lambda must be a positive number, paper or cv, not '{}'", text);
+    fail_input("the density ratio's lambda must be a positive number, paper, cv or stable, not '{}'", text);
   }
   return {Rule::value, value};
 }

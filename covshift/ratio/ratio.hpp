@@ -39,11 +39,12 @@ struct RatioLambda {
     value,  ///< the number given
     paper,  ///< D2 (1 + (2 + sqrt 2) sqrt(ln(1/0.05))) / sqrt(2m): see paper_lambda()
     cv,     ///< the best cross-validated domain log-likelihood
+    stable,  ///< the same, but enough to leave the weights an effective sample: stable_floor()
   };
-  Rule rule = Rule::cv;
+  Rule rule = Rule::stable;
   double value = 0;  ///< with Rule::value; positive
 
-  /// A positive number, "paper" or "cv"; an Error otherwise.
+  /// A positive number, "paper", "cv" or "stable"; an Error otherwise.
   static RatioLambda parse(std::string_view text);
 };
 

@@ -1,0 +1,131 @@
+#include "covshift/lab/experiment.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <numbers>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/random.hpp"
+#include "covshift/base/threads.hpp"
+#include "covshift/model/scores.hpp"
+
+namespace covshift {
+namespace {
+
+Matrix rows_of(const Matrix& x, const std::vector<std::size_t>& rows) {
+  Matrix out;
+  out.rows = rows.size();
+  out.cols = x.cols;
+  out.values.reserve(rows.size() * x.cols);
+  for (const std::size_t i : rows) {
+    out.values.insert(out.values.end(), x.values.begin() + static_cast<std::ptrdiff_t>(i * x.cols),
+                      x.values.begin() + static_cast<std::ptrdiff_t>((i + 1) * x.cols));
+  }
+  return out;
+}
+
+std::vector<int> labels_of(const std::vector<int>& labels, const std::vector<std::size_t>& rows) {
+  std::vector<int> out;
+  out.reserve(rows.size());
+  for (const std::size_t i : rows) out.push_back(labels[i]);
+  return out;
+}
+
+}  // namespace
+
+std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> contestants,
+                               const ShiftOptions& shift_options, unsigned long long seed) {
+  const MatrixView target = split.target.view();
+  TrainingData data;
+  data.features = split.train.view();
+  data.labels = split.train_labels;
+  data.classes = split.classes;
+  data.target = &target;
+  data.views = split.views;
+  ShiftOptions estimate = shift_options;
+  estimate.generalize = {Assumption::Kind::views};  // all the ratios that any method asks for
+  estimate.ratio.seed = seed;
+  estimate.ratio.threads = 1;
+  const Shift shift = Shift::fit(estimate, split.views, data.features, target, {}, {}, {});
+  data.shift = &shift;
+
+  std::vector<Outcome> outcomes;
+  for (const Contestant& contestant : contestants) {
+    FitOptions options;
+    options.method = contestant.method;
+    options.lambda.kind = contestant.selection;
+    options.shift = shift_options;
+    options.solve.threads = 1;
+    options.solve.seed = seed;
+    const Classifier model = Classifier::fit(data, options);
+    const Predictions predictions = model.predict(target, {}, 1);
+    const Scores scores = score(predictions, split.target_labels, model.game());
+    Outcome outcome;
+    outcome.accuracy = scores.accuracy;
+    outcome.log_loss = scores.log_loss / std::numbers::ln2;
+    outcome.expected_loss = scores.expected_loss;
+    outcome.lambda = model.lambda();
+    outcome.effective_sample_size = model.report().ratio->effective_sample_size;
+    for (const ViewShift& view : model.shift().views()) outcome.generalized += view.generalized;
+    outcome.converged = model.report().solution.status == Status::converged;
+    outcomes.push_back(outcome);
+  }
+  return outcomes;
+}
+
+Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned long long seed,
+                 int draw) {
+  // A stream of its own for every draw: draw 7 is the same whether 10 or 30 are asked for.
+  Random random(seed * 1'000'003 + static_cast<unsigned long long>(draw));
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    BiasedSampling options = sampling;
+    options.seed = random.next();
+    BiasedSample sample;
+    try {
+      sample = biased_sample(data.features.view(), options);
+    } catch (const Error&) {
+      if (sampling.feature >= 0) throw;
+      continue;  // a random feature may be constant
+    }
+    Split split;
+    split.train_labels = labels_of(data.labels, sample.train);
+    if (std::count(split.train_labels.begin(), split.train_labels.end(), split.train_labels[0]) ==
+        static_cast<std::ptrdiff_t>(split.train_labels.size())) {
+      continue;
+    }
+    split.train = rows_of(data.features, sample.train);
+    split.target = rows_of(data.features, sample.target);
+    split.target_labels = labels_of(data.labels, sample.target);
+    split.classes = data.classes;
+    for (std::size_t j = 0; j < data.features.cols; ++j) {
+      split.views.names.push_back(fmt::format("x{}", j + 1));
+      split.views.view_of.push_back(static_cast<std::int32_t>(j));
+    }
+    return split;
+  }
+  fail_input("{}: no training sample with two classes in 100 draws; draw more rows or choose "
+             "another feature to split by",
+             data.name);
+}
+
+std::vector<std::vector<Outcome>> run_draws(const Dataset& data,
+                                            std::span<const Contestant> contestants,
+                                            const Reading& reading,
+                                            const ExperimentOptions& options) {
+  std::vector<std::vector<Outcome>> outcomes(static_cast<std::size_t>(options.draws));
+  std::mutex mutex;
+  int done = 0;
+  parallel_tasks(options.threads, outcomes.size(), [&](std::size_t draw) {
+    if (options.cancelled && options.cancelled()) throw Error(Error::Kind::stopped, "stopped");
+    const Split split =
+        draw_split(data, reading.sampling, options.seed, static_cast<int>(draw));
+    outcomes[draw] = run_split(split, contestants, reading.shift, options.seed + draw);
+    const std::lock_guard lock(mutex);
+    ++done;
+    if (options.progress) options.progress(static_cast<double>(done) / options.draws);
+  });
+  return outcomes;
+}
+
+}  // namespace covshift

@@ -1,0 +1,49 @@
+#include "covshift/lab/statistics.hpp"
+
+#include <boost/math/distributions/students_t.hpp>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "covshift/base/error.hpp"
+
+namespace covshift {
+
+double mean(std::span<const double> x) {
+  return std::accumulate(x.begin(), x.end(), 0.0) / static_cast<double>(x.size());
+}
+
+double standard_error(std::span<const double> x) {
+  if (x.size() < 2) return 0;
+  const double centre = mean(x);
+  double squares = 0;
+  for (const double v : x) squares += (v - centre) * (v - centre);
+  const auto n = static_cast<double>(x.size());
+  return std::sqrt(squares / (n - 1) / n);
+}
+
+PairedTest paired_t_test(std::span<const double> a, std::span<const double> b) {
+  if (a.size() != b.size() || a.size() < 2) {
+    fail_input("a paired t-test needs two samples of the same size of at least 2, not {} and {}",
+               a.size(), b.size());
+  }
+  std::vector<double> difference(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) difference[i] = a[i] - b[i];
+  PairedTest test;
+  test.difference = mean(difference);
+  const double error = standard_error(difference);
+  if (error == 0) {
+    if (test.difference != 0) {
+      test.t = std::copysign(std::numeric_limits<double>::infinity(), test.difference);
+      test.p = 0;
+    }
+    return test;
+  }
+  test.t = test.difference / error;
+  const boost::math::students_t student(static_cast<double>(a.size() - 1));
+  test.p = 2 * boost::math::cdf(boost::math::complement(student, std::abs(test.t)));
+  return test;
+}
+
+}  // namespace covshift
