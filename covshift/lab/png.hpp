@@ -1,0 +1,29 @@
+// Pixels, and the file that browsers read them from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace covshift {
+
+struct Rgb {
+  std::uint8_t red = 0, green = 0, blue = 0;
+  bool operator==(const Rgb&) const = default;
+};
+
+/// Row by row from the top, each from the left.
+struct Pixels {
+  std::size_t width = 0, height = 0;
+  std::vector<Rgb> colours;
+};
+
+/// A PNG file (ISO/IEC 15948): 8 bits a channel, no transparency. An Error if the picture is empty,
+/// or its size is not that of its colours.
+std::string png(const Pixels& pixels);
+
+/// RFC 4648, with padding.
+std::string base64(const std::string& bytes);
+
+}  // namespace covshift
