@@ -29,6 +29,11 @@ Font placed(Font font, Font::Anchor anchor) {
   return font;
 }
 
+/// With a minus as wide as a digit.
+std::string signed_text(int number) {
+  return number < 0 ? fmt::format("\u2212{}", -number) : fmt::format("{}", number);
+}
+
 /// A panel's plane on the paper.
 struct Plane {
   const FigureSetting* figure;
@@ -40,10 +45,9 @@ struct Plane {
 };
 
 void draw_marker(Svg& svg, Point at, bool plus) {
-  constexpr double arm = 4.6;
+  constexpr double arm = 4.2;
   if (!plus) {
-    svg.circle(at, 3.9, white_casing);
-    svg.circle(at, 3.9, ink);
+    svg.circle(at, 3.4, {.fill = "#ffffff", .stroke = "#111111", .width = 1.6});
     return;
   }
   for (const Paint& paint : {white_casing, ink}) {
@@ -107,10 +111,10 @@ void draw_plane_axes(Svg& svg, const Plane& plane, bool first) {
   for (int tick = -limit; tick <= limit; tick += 2) {
     const Point p = plane.at(tick, tick);
     svg.line({p.x, bottom}, {p.x, bottom + 5}, {.stroke = "#444444"});
-    svg.text({p.x, bottom + 17}, fmt::format("{}", tick), placed(small, Font::Anchor::middle));
+    svg.text({p.x, bottom + 17}, signed_text(tick), placed(small, Font::Anchor::middle));
     svg.line({plane.x0 - 5, p.y}, {plane.x0, p.y}, {.stroke = "#444444"});
     if (first) {
-      svg.text({plane.x0 - 8, p.y + 4}, fmt::format("{}", tick), placed(small, Font::Anchor::end));
+      svg.text({plane.x0 - 8, p.y + 4}, signed_text(tick), placed(small, Font::Anchor::end));
     }
   }
   const Font label = {.size = 13, .anchor = Font::Anchor::middle, .italic = true};
@@ -156,14 +160,11 @@ LossAxis loss_axis(const std::vector<std::vector<double>>& values) {
     axis.low = std::min(axis.low, panel.front());
     axis.high = std::max(axis.high, panel[(panel.size() - 1) * 19 / 20]);
   }
-  // Four to eight ticks at 1, 2 or 5 times a power of ten.
+  // At most six steps, of 1, 2 or 5 times a power of ten.
   const double range = std::max(axis.high - axis.low, 1e-3);
-  axis.step = std::pow(10, std::floor(std::log10(range / 4)));
-  for (const double factor : {5.0, 2.0}) {
-    if (range / (axis.step * factor) >= 4) {
-      axis.step *= factor;
-      break;
-    }
+  const double unit = std::pow(10, std::floor(std::log10(range / 6)));
+  for (const double factor : {10.0, 5.0, 2.0}) {
+    if (range <= 6 * factor * unit) axis.step = factor * unit;
   }
   axis.low = std::floor(axis.low / axis.step) * axis.step;
   axis.high = std::ceil(axis.high / axis.step + 1e-9) * axis.step;
@@ -210,7 +211,7 @@ void draw_strip(Svg& svg, double x0, const LossAxis& axis, const std::vector<dou
     svg.text({x, bottom + 21}, fmt::format("{:.3g}", value), placed(small, Font::Anchor::middle));
   }
   if (beyond > 0) {
-    svg.text({x0 + panel_size - 4, strip_top + 12}, fmt::format("{} beyond →", beyond),
+    svg.text({x0 + panel_size, strip_top - 5}, fmt::format("{} beyond →", beyond),
              placed(small, Font::Anchor::end));
   }
 }
@@ -234,26 +235,26 @@ void draw_legend(Svg& svg, bool generalization, bool paper) {
   double x = left;
   const auto entry = [&](std::string_view text, double length, const auto& draw_sample) {
     draw_sample(Point{x + 14, y - 4});
-    svg.text({x + 32, y}, text, {.size = 12});
+    svg.text({x + 34, y}, text, {.size = 12});
     x += length;
   };
   const auto dash = [&](const Paint& paint) {
     return [&svg, &paint](Point p) { svg.line({p.x - 14, p.y}, {p.x + 14, p.y}, paint); };
   };
-  entry("training '+'", 112, [&](Point p) { draw_marker(svg, p, true); });
-  entry("training 'o'", 112, [&](Point p) { draw_marker(svg, p, false); });
-  entry("P_train (2 sd)", 130, dash(ink));
-  entry("P_test (2 sd)", 126, dash(target_ink));
+  entry("training '+'", 118, [&](Point p) { draw_marker(svg, p, true); });
+  entry("training 'o'", 118, [&](Point p) { draw_marker(svg, p, false); });
+  entry("P_train (2 sd)", 136, dash(ink));
+  entry("P_test (2 sd)", 132, dash(target_ink));
   if (generalization) {
-    entry("P_gen (2 sd)", 122, [&](Point p) {
+    entry("P_gen (2 sd)", 128, [&](Point p) {
       for (const Paint& paint : generalization_paints()) dash(paint)(p);
     });
   }
-  entry("true boundary", 130, dash(boundary_ink));
+  entry("true boundary", 136, dash(boundary_ink));
   entry("a draw", 84,
         [&](Point p) { svg.circle(p, 2.4, {.fill = categorical(0), .opacity = 0.6}); });
-  entry("the draw shown", 134, [&](Point p) { svg.circle(p, 4.5, ink); });
-  entry("mean ± se", 106, dash({.stroke = categorical(1), .width = 3}));
+  entry("the draw shown", 140, [&](Point p) { svg.circle(p, 4.5, ink); });
+  entry("mean ± se", 112, dash({.stroke = categorical(1), .width = 3}));
   if (paper) {
     entry("the paper's", 100, [&](Point p) {
       const std::array<Point, 3> triangle = {

@@ -64,10 +64,10 @@ FigureSetting figure1_setting() {
   figure.measure = FigureSetting::Measure::expected_loss;
   figure.low = -4.5;
   figure.high = 4.5;
-  figure.panels = {panel("corner 0-1", "Target to the top right: 0-1 loss", corner, "robust01"),
-                   panel("corner log", "Target to the top right: log loss", corner, "robust"),
-                   panel("crossing 0-1", "Crossing: 0-1 loss", crossing, "robust01"),
-                   panel("crossing log", "Crossing: log loss", crossing, "robust")};
+  figure.panels = {panel("corner 0-1", "Corner, 0-1 loss", corner, "robust01"),
+                   panel("corner log", "Corner, log loss", corner, "robust"),
+                   panel("crossing 0-1", "Crossing, 0-1 loss", crossing, "robust01"),
+                   panel("crossing log", "Crossing, log loss", crossing, "robust")};
   figure.comparisons = {{0, 1}, {2, 3}};
   return figure;
 }
@@ -92,8 +92,7 @@ FigureSetting figure2_setting() {
   figure.high = 6.5;
   const std::array<const char*, 4> names = {"P_gen = P_train", "1/3", "2/3", "P_gen = P_test"};
   const std::array<const char*, 4> titles = {"P_gen = P_train (robust)", "P_gen a third of the way",
-                                             "P_gen two thirds of the way",
-                                             "P_gen = P_test (importance weighting)"};
+                                             "P_gen two thirds of the way", "P_gen = P_test (IW)"};
   const std::array<double, 4> paper = {0.56, 0.48, 0.46, 0.75};
   for (std::size_t k = 0; k < 4; ++k) {
     const double g = static_cast<double>(k) / 3;
