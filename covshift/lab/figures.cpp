@@ -1,5 +1,7 @@
 #include "covshift/lab/figures.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +11,7 @@ namespace {
 
 std::vector<double> values_of(const FigureSetting& figure, const std::vector<PanelScores>& scores) {
   std::vector<double> out;
+  out.reserve(scores.size());
   for (const PanelScores& s : scores) out.push_back(measured(figure, s));
   return out;
 }
@@ -56,7 +59,22 @@ std::string_view measure_name(const FigureSetting& figure) {
   return figure.measure == FigureSetting::Measure::log_loss ? "log_loss_bits" : "expected_01_loss";
 }
 
-FigureResult figure(const FigureSetting& setting, const FigureOptions& options) {
+std::string lambda_text(const LambdaChoice& lambda) {
+  return lambda.kind == LambdaChoice::Kind::fixed  ? fmt::format("{}", lambda.value)
+         : lambda.kind == LambdaChoice::Kind::cv   ? "cv"
+         : lambda.kind == LambdaChoice::Kind::iwcv ? "iwcv"
+                                                   : "cv (lr), iwcv (others)";
+}
+
+std::string_view bias_text(const PanelSetting& panel) {
+  return panel.fit.shift.bias == BiasAssumption::joint ? "joint" : "test";
+}
+
+FigureResult figure(FigureSetting setting, const FigureOptions& options) {
+  for (PanelSetting& panel : setting.panels) {
+    panel.fit.lambda = options.lambda.value_or(panel.fit.lambda);
+    panel.fit.shift.bias = options.bias.value_or(panel.fit.shift.bias);
+  }
   const FigureRun run = run_figure(setting, options);
   const std::size_t shown = typical_draw(setting, run);
   FigureResult result;
@@ -73,11 +91,12 @@ FigureResult figure(const FigureSetting& setting, const FigureOptions& options) 
   std::string& table = result.markdown;
   const bool bits = setting.measure == FigureSetting::Measure::log_loss;
   table = fmt::format(
-      "# {}\n\n{} on the target, {} draws, seed {}; ± is the standard error of the mean.\n\n"
+      "# {}\n\n{} on the target, {} draws, seed {}, lambda {}, bias {}; ± is the standard error of "
+      "the mean.\n\n"
       "| panel | mean | 5% | 25% | median | 75% | 95% | draw {} (shown) | paper | accuracy | "
       "certainty inside | outside |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
       setting.title, bits ? "Log loss (bits)" : "Expected 0-1 loss", options.draws, options.seed,
-      shown + 1);
+      lambda_text(setting.panels[0].fit.lambda), bias_text(setting.panels[0]), shown + 1);
   std::vector<std::vector<double>> values;
   for (std::size_t p = 0; p < setting.panels.size(); ++p) {
     const PanelSetting& panel = setting.panels[p];
@@ -89,7 +108,8 @@ FigureResult figure(const FigureSetting& setting, const FigureOptions& options) 
     const double outside = mean_of(scores, &PanelScores::certain_outside);
     nlohmann::ordered_json entry = {{"name", panel.name},
                                     {"method", panel.fit.method},
-                                    {"lambda", panel.fit.lambda.value},
+                                    {"lambda", lambda_text(panel.fit.lambda)},
+                                    {"bias", bias_text(panel)},
                                     {"train_rows", panel.example.train_rows},
                                     {"target_rows", panel.example.target_rows},
                                     {"noise", panel.example.noise},

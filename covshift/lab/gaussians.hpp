@@ -84,6 +84,9 @@ struct FigureOptions {
   int threads = 0;                       ///< 0: all cores; the result is the same for any number
   std::function<void(double)> progress;  ///< the share that is done; one thread at a time
   std::function<bool()> cancelled;       ///< asked by several threads; true: throws Error (stopped)
+  /// Other readings than the setting's own, for every panel.
+  std::optional<LambdaChoice> lambda;
+  std::optional<BiasAssumption> bias;
 };
 
 /// Scores of every panel, [panel][draw]; panels see the same draws as far as they share an example.

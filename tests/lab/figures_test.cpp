@@ -181,6 +181,25 @@ TEST(Figures, TheZeroOneLossIsCertainInsideAndUniformOutside) {
   }
 }
 
+TEST(Figures, OtherReadingsReachEveryPanel) {
+  FigureOptions options = few(2);
+  const FigureResult plain = figure3(options);
+  options.bias = BiasAssumption::test;
+  const FigureResult bias = figure3(options);
+  const auto mean = [](const FigureResult& r, int panel) -> double {
+    return r.json["panels"][panel]["log_loss_bits"]["mean"];
+  };
+  EXPECT_EQ(mean(plain, 0), mean(bias, 0)) << "lr has no shift";
+  EXPECT_EQ(mean(plain, 1), mean(bias, 1)) << "iw generalizes fully as it is";
+  EXPECT_NE(mean(plain, 2), mean(bias, 2));
+  EXPECT_NE(mean(plain, 3), mean(bias, 3));
+  options.bias.reset();
+  options.lambda = LambdaChoice{LambdaChoice::Kind::fixed, 0.0625};
+  const FigureResult lambda = figure3(options);
+  EXPECT_EQ(lambda.json["panels"][0]["lambda"], "0.0625");
+  for (int p = 0; p < 4; ++p) EXPECT_NE(mean(plain, p), mean(lambda, p));
+}
+
 TEST(Figures, StopWhenAskedAndReportProgress) {
   FigureOptions options = few(3, 1);
   double last = 0;
