@@ -1,0 +1,161 @@
+#include "covshift/lab/gaussians.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <numbers>
+#include <numeric>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/random.hpp"
+#include "covshift/base/threads.hpp"
+#include "covshift/model/scores.hpp"
+
+namespace covshift {
+namespace {
+
+PlanePoints draw_points(const PlaneExample& example, const Gaussian& density, std::size_t rows,
+                        Random& random) {
+  const Eigen::Map<const Eigen::Matrix2d> covariance(density.covariance.data());
+  const Eigen::Matrix2d lower = covariance.llt().matrixL();
+  const Eigen::Map<const Eigen::Vector2d> mean(density.mean.data());
+  PlanePoints points;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double u = random.normal();
+    const double v = random.normal();
+    const Eigen::Vector2d x = mean + lower * Eigen::Vector2d(u, v);
+    points.x.insert(points.x.end(), {x[0], x[1]});
+    const auto& b = example.boundary;
+    points.y.push_back(b[0] + b[1] * x[0] + b[2] * x[1] > 0 ? 1 : 0);
+  }
+  std::vector<std::size_t> order(rows);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  random.shuffle(std::span(order));
+  const auto flipped =
+      static_cast<std::size_t>(std::lround(example.noise * static_cast<double>(rows)));
+  for (std::size_t i = 0; i < flipped; ++i) points.y[order[i]] = 1 - points.y[order[i]];
+  return points;
+}
+
+std::vector<double> log_ratio(const Gaussian& below, const Gaussian& above, const MatrixView& x) {
+  std::vector<double> out(x.rows);
+  gaussian_ratio(below, above)->log_ratio(x, out);
+  return out;
+}
+
+/// The given densities of some rows, and the numbers they point to.
+struct Densities {
+  Densities(const PanelSetting& panel, const MatrixView& x)
+      : ratio(log_ratio(panel.example.train, panel.example.target, x)) {
+    if (panel.generalization) {
+      generalization = log_ratio(panel.example.target, *panel.generalization, x);
+    }
+  }
+  [[nodiscard]] GivenDensities given() const { return {ratio, generalization}; }
+
+  std::vector<double> ratio, generalization;
+};
+
+PanelScores scores_of(const PanelSetting& panel, const Classifier& model,
+                      const PlanePoints& target) {
+  const Predictions predictions = predict_panel(panel, model, target.view(), 1);
+  const Scores scores = score(predictions, target.y, model.game());
+  PanelScores out;
+  out.log_loss = scores.log_loss / std::numbers::ln2;
+  out.accuracy = scores.accuracy;
+  double inside = 0;
+  double outside = 0;
+  for (std::size_t i = 0; i < predictions.rows; ++i) {
+    const double plus = predictions.p[2 * i + 1];
+    out.expected_loss +=
+        (target.y[i] == 1 ? 1 - plus : plus) / static_cast<double>(predictions.rows);
+    const double certain = std::abs(2 * plus - 1);
+    if (predictions.log_ratio[i] <= 0) {
+      out.certain_inside += certain;
+      inside += 1;
+    } else if (predictions.log_ratio[i] > std::numbers::ln10) {
+      out.certain_outside += certain;
+      outside += 1;
+    }
+  }
+  out.certain_inside /= std::max(inside, 1.0);
+  out.certain_outside /= std::max(outside, 1.0);
+  return out;
+}
+
+}  // namespace
+
+PlaneDraw draw_plane(const PlaneExample& example, std::uint64_t seed) {
+  Random random(seed);
+  PlaneDraw draw;
+  const auto both = [](const std::vector<int>& y) {
+    return std::find(y.begin(), y.end(), 0) != y.end() &&
+           std::find(y.begin(), y.end(), 1) != y.end();
+  };
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    draw.train = draw_points(example, example.train, example.train_rows, random);
+    if (!both(draw.train.y)) continue;
+    draw.target = draw_points(example, example.target, example.target_rows, random);
+    return draw;
+  }
+  fail_input("1000 training samples had one class only: the boundary does not cross the density");
+}
+
+Classifier fit_panel(const PanelSetting& panel, const PlaneDraw& draw, int threads) {
+  const MatrixView target = draw.target.view();
+  const Densities at_train(panel, draw.train.view());
+  const Densities at_target(panel, target);
+  TrainingData data;
+  data.features = draw.train.view();
+  data.labels = draw.train.y;
+  data.classes = 2;
+  data.target = &target;
+  data.views = {{"x1", "x2"}, {0, 1}};
+  data.given_train = at_train.given();
+  data.given_target = at_target.given();
+  FitOptions options = panel.fit;
+  options.shift.given_ratio = true;
+  options.solve.threads = threads;
+  if (panel.generalization) options.generalize = Assumption{Assumption::Kind::given};
+  return Classifier::fit(data, options);
+}
+
+Predictions predict_panel(const PanelSetting& panel, const Classifier& model, const MatrixView& x,
+                          int threads) {
+  const Densities densities(panel, x);
+  return model.predict(x, densities.given(), threads);
+}
+
+double measured(const FigureSetting& figure, const PanelScores& scores) {
+  return figure.measure == FigureSetting::Measure::log_loss ? scores.log_loss
+                                                            : scores.expected_loss;
+}
+
+FigureRun run_figure(const FigureSetting& figure, const FigureOptions& options) {
+  if (options.draws < 2) {
+    fail_input("a spread needs at least two draws, not {}; the default is 100", options.draws);
+  }
+  const auto draws = static_cast<std::size_t>(options.draws);
+  FigureRun run;
+  Random seeds(options.seed);
+  for (std::size_t i = 0; i < draws; ++i) run.seeds.push_back(seeds.next());
+  run.scores.assign(figure.panels.size(), std::vector<PanelScores>(draws));
+  std::mutex reporting;
+  std::size_t done = 0;
+  parallel_tasks(options.threads, draws, [&](std::size_t i) {
+    if (options.cancelled && options.cancelled()) throw Error(Error::Kind::stopped, "stopped");
+    for (std::size_t p = 0; p < figure.panels.size(); ++p) {
+      const PanelSetting& panel = figure.panels[p];
+      const PlaneDraw draw = draw_plane(panel.example, run.seeds[i]);
+      run.scores[p][i] = scores_of(panel, fit_panel(panel, draw, 1), draw.target);
+    }
+    const std::lock_guard<std::mutex> lock(reporting);
+    ++done;
+    if (options.progress) options.progress(static_cast<double>(done) / static_cast<double>(draws));
+  });
+  return run;
+}
+
+}  // namespace covshift
