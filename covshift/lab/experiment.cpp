@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "covshift/base/error.hpp"
@@ -34,6 +35,29 @@ std::vector<int> labels_of(const std::vector<int>& labels, const std::vector<std
 
 }  // namespace
 
+nlohmann::ordered_json describe(const BiasedSampling& s) {
+  return {{"feature", s.feature < 0 ? "random" : std::to_string(s.feature + 1)},
+          {"quantile", s.quantile},
+          {"crossing", s.crossing},
+          {"a", {s.a_low, s.a_high}},
+          {"b", {s.b_low, s.b_high}},
+          {"train", s.train},
+          {"target", s.target},
+          {"replacement", s.replacement}};
+}
+
+nlohmann::ordered_json describe(const ShiftOptions& shift) {
+  using Rule = RatioLambda::Rule;
+  const RatioLambda& lambda = shift.ratio.lambda;
+  return {{"ratio", ratio_method_name(shift.ratio.method)},
+          {"ratio_lambda", lambda.rule == Rule::value   ? fmt::format("{}", lambda.value)
+                           : lambda.rule == Rule::paper ? "paper"
+                           : lambda.rule == Rule::cv    ? "cv"
+                                                        : "stable"},
+          {"view_threshold", shift.view_threshold},
+          {"bias", shift.bias == BiasAssumption::joint ? "joint" : "test"}};
+}
+
 std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> contestants,
                                const ShiftOptions& shift_options, unsigned long long seed) {
   const MatrixView target = split.target.view();
@@ -54,7 +78,7 @@ std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> c
   for (const Contestant& contestant : contestants) {
     FitOptions options;
     options.method = contestant.method;
-    options.lambda.kind = contestant.selection;
+    options.lambda = contestant.lambda;
     options.shift = shift_options;
     options.solve.threads = 1;
     options.solve.seed = seed;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ namespace covshift {
 /// A method as the tables run it.
 struct Contestant {
   std::string method;  ///< a row of the table of methods
-  LambdaChoice::Kind selection;
+  LambdaChoice lambda;
 };
 
 /// A way to read what the paper leaves open.
@@ -25,6 +26,10 @@ struct Reading {
   BiasedSampling sampling;
   ShiftOptions shift;  ///< ratio, view threshold, the bias's assumption
 };
+
+/// What a reading says, for reports.
+nlohmann::ordered_json describe(const BiasedSampling& sampling);
+nlohmann::ordered_json describe(const ShiftOptions& shift);
 
 struct ExperimentOptions {
   int draws = 30;

@@ -11,19 +11,23 @@ namespace {
 /// The interior point method factors a system of the parameters' size: cheap up to a point.
 bool few_parameters(const Examples& examples) {
   const auto parameters = static_cast<double>(NewtonSystem::size(examples));
-  if (parameters > 2000) return false;
-  // Games have no better solver to fall back to; log loss has, where there are many examples.
+  return parameters <= 2000;
+}
+
+/// Games have no better solver to fall back to; log loss has, where a step costs more than the
+/// conjugate gradients of a Newton step.
+bool cheap_steps(const Examples& examples) {
+  const auto parameters = static_cast<double>(NewtonSystem::size(examples));
   auto size = static_cast<double>(examples.size());
   examples.reducer().sum({&size, 1});  // all holders must choose alike
-  const double work = size * parameters * parameters;
-  return !examples.game().smooth() || work < 2e9;
+  return parameters <= 200 && size * parameters * parameters < 2e9;
 }
 
 Solver choose(const Examples& examples, Solver asked) {
   const bool smooth = examples.game().smooth();
   if (asked == Solver::automatic) {
-    if (few_parameters(examples)) return Solver::interior;
-    return smooth ? Solver::newton : Solver::dual_ascent;
+    if (smooth) return cheap_steps(examples) ? Solver::interior : Solver::newton;
+    return few_parameters(examples) ? Solver::interior : Solver::dual_ascent;
   }
   if ((smooth && asked == Solver::dual_ascent) || (!smooth && asked == Solver::newton)) {
     fail_input(
@@ -102,8 +106,17 @@ Solution solve(const Problem& problem, const SolveOptions& options) {
     case Solver::dual_ascent:
       return solve_dual_ascent(examples, options);
     default:
-      return solve_newton(examples, options);
+      break;
   }
+  Solution solution = solve_newton(examples, options);
+  if (options.solver == Solver::automatic && options.max_iterations == 0 &&
+      solution.status == Status::iteration_limit && few_parameters(examples)) {
+    // Potentials that saturate (ratios of e^10) stall Newton's method, but not this one.
+    SolveOptions again = options;
+    again.start = solution.weights;
+    return solve_interior(examples, again);
+  }
+  return solution;
 }
 
 Evaluation evaluate(const Problem& problem, std::span<const double> weights, int threads) {
