@@ -23,6 +23,8 @@ void add_evaluate(CLI::App& app, Common& common);
 void add_sample(CLI::App& app, Common& common);
 void add_diagnose(CLI::App& app, Common& common);
 void add_demo(CLI::App& app, Common& common);
+void add_reproduce(CLI::App& app, Common& common);
+void add_datasets(CLI::App& app, Common& common);
 void add_completion(CLI::App& app);
 
 void add_common(CLI::App& command, Common& common);

@@ -391,9 +391,10 @@ void add_fit(CLI::App& app, Common& common) {
                   "column:NAME (a column of P_target/P_train)")
       ->check(valid(check_ratio))
       ->capture_default_str();
-  fit->add_option("--ratio-lambda", flags->ratio_lambda,
-                  "Regularisation of the logistic ratio: a number|paper|cv|stable (cv, but enough to "
-                  "leave the weights an effective sample of half the rows, or 100)")
+  fit->add_option(
+         "--ratio-lambda", flags->ratio_lambda,
+         "Regularisation of the logistic ratio: a number|paper|cv|stable (cv, but enough to "
+         "leave the weights an effective sample of half the rows, or 100)")
       ->check(valid([](const std::string& text) { RatioLambda::parse(text); }))
       ->capture_default_str();
   fit->add_option("--scale", flags->scale, "Features: unit|standard|none")

@@ -69,6 +69,8 @@ int main(int argc, char** argv) {
   cli::add_diagnose(app, common);
   cli::add_sample(app, common);
   cli::add_demo(app, common);
+  cli::add_reproduce(app, common);
+  cli::add_datasets(app, common);
   cli::add_completion(app);
   try {
     app.parse(argc, argv);

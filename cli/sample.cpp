@@ -116,6 +116,11 @@ void add_sample(CLI::App& app, Common& common) {
       ->add_option("--quantile", flags->sampling.quantile,
                    "Rows up to this quantile of it are for training, the others the target")
       ->capture_default_str();
+  sample
+      ->add_option("--crossing", flags->sampling.crossing,
+                   "The probability that a row goes to the other side of the split")
+      ->check(CLI::Range(0.0, 0.99))
+      ->capture_default_str();
   sample->add_option("--a", flags->a, "Interval of a: the centre is min + (max - min)/a")
       ->expected(2)
       ->capture_default_str();

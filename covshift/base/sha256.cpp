@@ -64,7 +64,8 @@ void compress(std::array<std::uint32_t, 8>& hash, const unsigned char* block,
 std::string sha256(std::string_view bytes) {
   static const Constants constants;
   std::array<std::uint32_t, 8> hash = constants.start;
-  const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());  // NOLINT(*-reinterpret-cast)
+  const auto* data =
+      reinterpret_cast<const unsigned char*>(bytes.data());  // NOLINT(*-reinterpret-cast)
   const std::size_t whole = bytes.size() / 64 * 64;
   for (std::size_t at = 0; at < whole; at += 64) compress(hash, data + at, constants);
   // The rest, a one bit, zeros, and the length in bits: one block or two.

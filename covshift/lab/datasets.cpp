@@ -46,12 +46,14 @@ std::span<const DatasetSource> dataset_sources() {
        "Seed",
        "https://archive.ics.uci.edu/dataset/236/seeds",
        "put seeds_dataset.txt into DIR/seeds/",
-       {{"seeds/seeds_dataset.txt", "1f3f83c0d8485ae9148061389d19628607e3f5660e3d6f40ec9102fb398bb12f"}}},
+       {{"seeds/seeds_dataset.txt",
+         "1f3f83c0d8485ae9148061389d19628607e3f5660e3d6f40ec9102fb398bb12f"}}},
       {"vertebral",
        "Vertebral",
        "https://archive.ics.uci.edu/dataset/212/vertebral+column",
        "unpack column_3C.dat into DIR/vertebral/",
-       {{"vertebral/column_3C.dat", "fb5fc4ae49d9f2586158f3368058309364ec3153954cd2ff01fb15d739fe552f"}}},
+       {{"vertebral/column_3C.dat",
+         "fb5fc4ae49d9f2586158f3368058309364ec3153954cd2ff01fb15d739fe552f"}}},
       {"vehicle",
        "Vehicle",
        "https://archive.ics.uci.edu/dataset/149/statlog+vehicle+silhouettes",
@@ -69,11 +71,15 @@ std::span<const DatasetSource> dataset_sources() {
        "Spam",
        "https://archive.ics.uci.edu/dataset/94/spambase",
        "unpack spambase.data into DIR/spambase/",
-       {{"spambase/spambase.data", "b1ef93de71f97714d3d7d4f58fc9f718da7bbc8ac8a150eff2778616a8097b12"}}},
+       {{"spambase/spambase.data",
+         "b1ef93de71f97714d3d7d4f58fc9f718da7bbc8ac8a150eff2778616a8097b12"}}},
       {"documents",
        "Language",
-       "https://archive.ics.uci.edu/dataset/259/reuters+rcv1+rcv2+multilingual+multiview+text+categorization+test+collection",
-       "the experiment uses 600 of its English documents; make DIR/reuters/EN.svm, FR.svm, GR.svm, IT.svm and SP.svm: one line a document in svmlight format, the same documents in the same order, label first. Other documents than ours run as well",
+       "https://archive.ics.uci.edu/dataset/259/"
+       "reuters+rcv1+rcv2+multilingual+multiview+text+categorization+test+collection",
+       "the experiment uses 600 of its English documents; make DIR/reuters/EN.svm, FR.svm, GR.svm, "
+       "IT.svm and SP.svm: one line a document in svmlight format, the same documents in the same "
+       "order, label first. Other documents than ours run as well",
        {{"reuters/EN.svm", "ca7814f1d943323ba3e5f9ce5c1c9b3280338a8ea9ae58ed91c6a10d31f4004d"},
         {"reuters/FR.svm", "5a0e2b26425c313c90f3d589e286f6a6a9240b2660648a8a74d8461e2bc4ae87"},
         {"reuters/GR.svm", "2769178624f9295fe6f22a23fd4e8fde99b834c6bd6740ffa46870fb49d1a91c"},
@@ -143,9 +149,10 @@ Documents load_documents(const std::string& folder) {
     const Classes classes = Classes::fit(table, unnamed_label);
     std::vector<int> labels = classes.codes(table, unnamed_label).codes;
     if (!documents.views.empty() && labels != documents.labels) {
-      fail_input("{}: its labels are not those of {}: the views must hold the same documents in the "
-                 "same order",
-                 path, in_folder(folder, source.files[0].path));
+      fail_input(
+          "{}: its labels are not those of {}: the views must hold the same documents in the "
+          "same order",
+          path, in_folder(folder, source.files[0].path));
     }
     documents.languages.push_back(std::filesystem::path(path).stem().string());
     documents.views.push_back(std::move(*table.sparse));

@@ -67,11 +67,17 @@ std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> c
   data.classes = split.classes;
   data.target = &target;
   data.views = split.views;
+  // Views cost a ratio each: only where some method asks for them.
+  const bool by_view =
+      std::any_of(contestants.begin(), contestants.end(), [](const Contestant& contestant) {
+        return find_method(contestant.method).generalize == Assumption::Kind::views;
+      });
+  if (!by_view) data.views = {{"all"}, std::vector<std::int32_t>(split.train.cols, 0)};
   ShiftOptions estimate = shift_options;
   estimate.generalize = {Assumption::Kind::views};  // all the ratios that any method asks for
   estimate.ratio.seed = seed;
   estimate.ratio.threads = 1;
-  const Shift shift = Shift::fit(estimate, split.views, data.features, target, {}, {}, {});
+  const Shift shift = Shift::fit(estimate, data.views, data.features, target, {}, {}, {});
   data.shift = &shift;
 
   std::vector<Outcome> outcomes;
@@ -128,9 +134,10 @@ Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned l
     }
     return split;
   }
-  fail_input("{}: no training sample with two classes in 100 draws; draw more rows or choose "
-             "another feature to split by",
-             data.name);
+  fail_input(
+      "{}: no training sample with two classes in 100 draws; draw more rows or choose "
+      "another feature to split by",
+      data.name);
 }
 
 std::vector<std::vector<Outcome>> run_draws(const Dataset& data,
@@ -142,8 +149,7 @@ std::vector<std::vector<Outcome>> run_draws(const Dataset& data,
   int done = 0;
   parallel_tasks(options.threads, outcomes.size(), [&](std::size_t draw) {
     if (options.cancelled && options.cancelled()) throw Error(Error::Kind::stopped, "stopped");
-    const Split split =
-        draw_split(data, reading.sampling, options.seed, static_cast<int>(draw));
+    const Split split = draw_split(data, reading.sampling, options.seed, static_cast<int>(draw));
     outcomes[draw] = run_split(split, contestants, reading.shift, options.seed + draw);
     const std::lock_guard lock(mutex);
     ++done;

@@ -70,14 +70,14 @@ std::string_view bias_text(const PanelSetting& panel) {
   return panel.fit.shift.bias == BiasAssumption::joint ? "joint" : "test";
 }
 
-FigureResult figure(FigureSetting setting, const FigureOptions& options) {
+LabResult figure(FigureSetting setting, const FigureOptions& options) {
   for (PanelSetting& panel : setting.panels) {
     panel.fit.lambda = options.lambda.value_or(panel.fit.lambda);
     panel.fit.shift.bias = options.bias.value_or(panel.fit.shift.bias);
   }
   const FigureRun run = run_figure(setting, options);
   const std::size_t shown = typical_draw(setting, run);
-  FigureResult result;
+  LabResult result;
   result.name = setting.name;
   result.svg = figure_svg(setting, run, shown, options.threads);
 
@@ -192,8 +192,8 @@ std::size_t typical_draw(const FigureSetting& figure, const FigureRun& run) {
                                   distance.begin());
 }
 
-FigureResult figure1(const FigureOptions& options) { return figure(figure1_setting(), options); }
-FigureResult figure2(const FigureOptions& options) { return figure(figure2_setting(), options); }
-FigureResult figure3(const FigureOptions& options) { return figure(figure3_setting(), options); }
+LabResult figure1(const FigureOptions& options) { return figure(figure1_setting(), options); }
+LabResult figure2(const FigureOptions& options) { return figure(figure2_setting(), options); }
+LabResult figure3(const FigureOptions& options) { return figure(figure3_setting(), options); }
 
 }  // namespace covshift

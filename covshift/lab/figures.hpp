@@ -2,28 +2,20 @@
 #pragma once
 
 #include <array>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "covshift/lab/gaussians.hpp"
+#include "covshift/lab/result.hpp"
 
 namespace covshift {
 
-struct FigureResult {
-  std::string name;
-  std::string svg;
-  nlohmann::ordered_json json;
-  std::string csv;       ///< a line for every draw and panel
-  std::string markdown;  ///< what a reader wants of the numbers
-};
-
 /// The 0-1 loss under two kinds of overlap, P_gen = P_train, beside the log loss.
-FigureResult figure1(const FigureOptions& options);
+LabResult figure1(const FigureOptions& options);
 /// The log loss with P_gen growing from P_train to P_test.
-FigureResult figure2(const FigureOptions& options);
+LabResult figure2(const FigureOptions& options);
 /// Logistic regression, importance weighting, robust, and robust with a view that generalizes.
-FigureResult figure3(const FigureOptions& options);
+LabResult figure3(const FigureOptions& options);
 
 /// Of a sample of numbers.
 struct Spread {

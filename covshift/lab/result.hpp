@@ -7,7 +7,7 @@
 namespace covshift {
 
 struct LabResult {
-  std::string name;                     ///< of the files: table1, ...
+  std::string name;  ///< of the files: table1, ...
   std::string markdown, csv, svg;
   nlohmann::ordered_json json;
 };

@@ -18,7 +18,8 @@ constexpr double level = 0.05;  // of the t-tests that count a win or a loss
 std::vector<SweepCell> plan() {
   std::vector<SweepCell> cells;
   const auto add = [&](std::string axis, std::string label, const auto& change) {
-    SweepCell cell{std::move(axis), std::move(label), default_reading(), log_loss_contestants(), {}};
+    SweepCell cell{
+        std::move(axis), std::move(label), default_reading(), log_loss_contestants(), {}};
     change(cell);
     cells.push_back(std::move(cell));
   };
@@ -80,8 +81,7 @@ Tally tally(const SweepRun& run, const SweepCell& cell, std::size_t contestant) 
   Tally count;
   const std::size_t lr = position(cell, "lr");
   for (std::size_t d = 0; d < run.datasets.size(); ++d) {
-    const PairedTest test =
-        paired_t_test(cell.log_losses(d, contestant), cell.log_losses(d, lr));
+    const PairedTest test = paired_t_test(cell.log_losses(d, contestant), cell.log_losses(d, lr));
     if (!(test.p < level)) continue;
     ++(test.difference < 0 ? count.wins : count.losses);
   }
@@ -89,13 +89,14 @@ Tally tally(const SweepRun& run, const SweepCell& cell, std::size_t contestant) 
 }
 
 Json json(const SweepRun& run) {
-  Json out = {{"name", "sweep"},
-              {"measure", "log loss (bits)"},
-              {"draws", run.options.draws},
-              {"seed", run.options.seed},
-              {"level", level},
-              {"command", fmt::format("covshift reproduce sweep --data DIR -o OUT --draws {} --seed {}",
-                                      run.options.draws, run.options.seed)}};
+  Json out = {
+      {"name", "sweep"},
+      {"measure", "log loss (bits)"},
+      {"draws", run.options.draws},
+      {"seed", run.options.seed},
+      {"level", level},
+      {"command", fmt::format("covshift reproduce sweep --data DIR -o OUT --draws {} --seed {}",
+                              run.options.draws, run.options.seed)}};
   for (const SweepCell& cell : run.cells) {
     Json entry = {{"axis", cell.axis}, {"label", cell.label}};
     entry["reading"] = describe(cell.reading.sampling);
@@ -139,11 +140,12 @@ std::string markdown(const SweepRun& run) {
       "number of classes: ",
       run.options.draws, run.options.seed);
   for (std::size_t d = 0; d < run.datasets.size(); ++d) {
-    text += fmt::format("{}{} {:.3f}", d > 0 ? ", " : "", run.datasets[d],
-                        std::log2(run.classes[d]));
+    text +=
+        fmt::format("{}{} {:.3f}", d > 0 ? ", " : "", run.datasets[d], std::log2(run.classes[d]));
   }
-  text += ". The last columns count data sets where a method is significantly better or worse than "
-          "lr (paired t-test, level 0.05).\n";
+  text +=
+      ". The last columns count data sets where a method is significantly better or worse than "
+      "lr (paired t-test, level 0.05).\n";
   std::string axis;
   for (const SweepCell& cell : run.cells) {
     if (cell.axis != axis) {
@@ -203,11 +205,12 @@ std::string picture(const SweepRun& run) {
   const char* title = "Log loss over the severity of the shift";
   Svg svg(70 + panel * static_cast<double>(run.datasets.size()), height + 170, title);
   svg.text({16, 26}, title, {.size = 16, .bold = true});
-  svg.text({16, 46},
-           fmt::format("bits on the target, mean over {} draws; solid: ratio lambda stable, dashed: "
-                       "cv; dotted line: guessing",
-                       run.options.draws),
-           {.size = 12, .fill = "#555555"});
+  svg.text(
+      {16, 46},
+      fmt::format("bits on the target, mean over {} draws; solid: ratio lambda stable, dashed: "
+                  "cv; dotted line: guessing",
+                  run.options.draws),
+      {.size = 12, .fill = "#555555"});
   for (std::size_t d = 0; d < run.datasets.size(); ++d) {
     const double inner = panel - 40;
     double high = 0;
@@ -244,14 +247,13 @@ std::string picture(const SweepRun& run) {
         std::vector<Point> line;
         for (const SweepCell& cell : run.cells) {
           if (cell.axis != "severity" || cell.reading.shift.ratio.lambda.rule != rule) continue;
-          line.push_back(
-              {x(cell.reading.sampling.crossing), y(mean(cell.log_losses(d, c)))});
+          line.push_back({x(cell.reading.sampling.crossing), y(mean(cell.log_losses(d, c)))});
         }
         const bool solid = rule == RatioLambda::Rule::stable;
         if (!solid && log_loss_contestants()[c].method == "lr") continue;  // knows no ratio
-        svg.polyline(line, {.stroke = categorical(c),
-                            .width = solid ? 2.5 : 1.5,
-                            .dash = solid ? "none" : "5 4"});
+        svg.polyline(
+            line,
+            {.stroke = categorical(c), .width = solid ? 2.5 : 1.5, .dash = solid ? "none" : "5 4"});
       }
     }
     svg.end();
@@ -259,8 +261,7 @@ std::string picture(const SweepRun& run) {
   }
   for (std::size_t c = 0; c < log_loss_contestants().size(); ++c) {
     const double at = 70 + 130 * static_cast<double>(c);
-    svg.line({at, height + 145}, {at + 24, height + 145},
-             {.stroke = categorical(c), .width = 2.5});
+    svg.line({at, height + 145}, {at + 24, height + 145}, {.stroke = categorical(c), .width = 2.5});
     svg.text({at + 30, height + 149}, log_loss_contestants()[c].method, {.size = 12});
   }
   return svg.str();

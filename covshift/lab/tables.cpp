@@ -107,8 +107,7 @@ std::vector<bool> TableRun::best(std::size_t row) const {
   }
   std::vector<bool> marks;
   for (std::size_t c = 0; c < contestants.size(); ++c) {
-    marks.push_back(c == top ||
-                    (all[c].size() > 1 && paired_t_test(all[c], all[top]).p >= level));
+    marks.push_back(c == top || (all[c].size() > 1 && paired_t_test(all[c], all[top]).p >= level));
   }
   return marks;
 }
@@ -119,8 +118,10 @@ TableRun run_table1(const std::string& folder, const Reading& reading,
   run.name = "table1";
   run.title = "Accuracy under shift, zero-one and hinge losses";
   run.measure = "accuracy";
-  run.contestants = {
-      {"robust01", {Kind::iwcv}}, {"adv01", {Kind::iwcv}}, {"svm", {Kind::cv}}, {"iw-svm", {Kind::iwcv}}};
+  run.contestants = {{"robust01", {Kind::iwcv}},
+                     {"adv01", {Kind::iwcv}},
+                     {"svm", {Kind::cv}},
+                     {"iw-svm", {Kind::iwcv}}};
   run.reading = reading;
   return run_uci(std::move(run),
                  {{"seeds", {0.834, 0.820, 0.820, 0.820}},

@@ -36,7 +36,7 @@ struct TableRow {
 };
 
 struct TableRun {
-  std::string name;     ///< table1
+  std::string name;  ///< table1
   std::string title;
   std::string measure;  ///< accuracy or log loss (bits)
   bool accuracy = true;

@@ -25,18 +25,38 @@ Json reading_json(const TableRun& run) {
   return json;
 }
 
-/// The command that makes this table.
+/// The command that makes this table: what differs from the default reading is spelled out.
 std::string command(const TableRun& run) {
-  return fmt::format("covshift reproduce {} --data DIR -o OUT --draws {} --seed {}", run.name,
-                     run.options.draws, run.options.seed);
+  std::string text = fmt::format("covshift reproduce {} --data DIR -o OUT --draws {} --seed {}",
+                                 run.name, run.options.draws, run.options.seed);
+  TableRun usual = run;
+  usual.reading = default_reading();
+  if (run.documents) usual.documents = DocumentReading{};
+  const Json standard = reading_json(usual);
+  for (const auto& [key, value] : reading_json(run).items()) {
+    if (value == standard[key] || key == "target") continue;
+    std::string flag = key == "train" ? "rows" : key;
+    std::replace(flag.begin(), flag.end(), '_', '-');
+    if (value.is_array()) {
+      text += fmt::format(" --{} {} {}", flag, value[0].dump(), value[1].dump());
+    } else if (key == "replacement") {
+      text += " --without-replacement";
+    } else if (key == "centred") {
+      text += " --centred";
+    } else {
+      text += fmt::format(" --{} {}", flag,
+                          value.is_string() ? value.get<std::string>() : value.dump());
+    }
+  }
+  return text;
 }
 
 std::string markdown(const TableRun& run) {
-  std::string text = fmt::format("# {}\n\n{}: mean ± standard error over {} draws, seed {}. Bold: "
-                                 "best, or not significantly worse than the best (paired t-test, "
-                                 "level {}). In brackets: the paper's number.\n\n|  |",
-                                 run.title, run.measure, run.options.draws, run.options.seed,
-                                 run.level);
+  std::string text = fmt::format(
+      "# {}\n\n{}: mean ± standard error over {} draws, seed {}. Bold: "
+      "best, or not significantly worse than the best (paired t-test, "
+      "level {}). In brackets: the paper's number.\n\n|  |",
+      run.title, run.measure, run.options.draws, run.options.seed, run.level);
   for (const Contestant& c : run.contestants) text += fmt::format(" {} |", c.method);
   text += "\n|---|";
   for (std::size_t c = 0; c < run.contestants.size(); ++c) text += "---|";

@@ -47,8 +47,8 @@ double paper_lambda(const Samples& samples);
 
 /// The effective sample size that the rule `stable` leaves the training weights: half the rows, but
 /// not more than 100. Where train and target can be told apart well, cross validation asks for
-/// ratios so extreme that a handful of examples carries all the weight: importance weighting is then
-/// noise, and the robust methods predict next to nothing (docs/results.md has the numbers).
+/// ratios so extreme that a handful of examples carries all the weight: importance weighting is
+/// then noise, and the robust methods predict next to nothing (docs/results.md has the numbers).
 double stable_floor(double train_total);
 
 }  // namespace covshift

@@ -127,7 +127,9 @@ RatioLambda RatioLambda::parse(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || !(value > 0) ||
       !std::isfinite(value)) {
-    fail_input("the density ratio's lambda must be a positive number, paper, cv or stable, not '{}'", text);
+    fail_input(
+        "the density ratio's lambda must be a positive number, paper, cv or stable, not '{}'",
+        text);
   }
   return {Rule::value, value};
 }

@@ -36,9 +36,9 @@ std::string_view ratio_method_name(RatioMethod method);
 /// How the regularisation lambda_r of the logistic ratio is chosen.
 struct RatioLambda {
   enum class Rule {
-    value,  ///< the number given
-    paper,  ///< D2 (1 + (2 + sqrt 2) sqrt(ln(1/0.05))) / sqrt(2m): see paper_lambda()
-    cv,     ///< the best cross-validated domain log-likelihood
+    value,   ///< the number given
+    paper,   ///< D2 (1 + (2 + sqrt 2) sqrt(ln(1/0.05))) / sqrt(2m): see paper_lambda()
+    cv,      ///< the best cross-validated domain log-likelihood
     stable,  ///< the same, but enough to leave the weights an effective sample: stable_floor()
   };
   Rule rule = Rule::stable;

@@ -135,8 +135,8 @@ TEST(Figures, SpreadOfKnownNumbers) {
 }
 
 TEST(Figures, SameForAnyNumberOfThreads) {
-  const FigureResult one = figure3(few(4, 1));
-  const FigureResult three = figure3(few(4, 3));
+  const LabResult one = figure3(few(4, 1));
+  const LabResult three = figure3(few(4, 3));
   EXPECT_EQ(one.csv, three.csv);
   EXPECT_EQ(one.svg, three.svg);
   EXPECT_EQ(one.json.dump(), three.json.dump());
@@ -156,7 +156,7 @@ TEST(Figures, MoreDrawsContinueFewer) {
 
 TEST(Figures, EveryOneIsWholeAndWellFormed) {
   for (const auto& make : {figure1, figure2, figure3}) {
-    const FigureResult result = make(few(3));
+    const LabResult result = make(few(3));
     EXPECT_EQ(xml_fault(result.svg), "") << result.name;
     EXPECT_EQ(std::count(result.csv.begin(), result.csv.end(), '\n'), 1 + 3 * 4) << result.name;
     EXPECT_EQ(result.json["panels"].size(), 4U);
@@ -183,10 +183,10 @@ TEST(Figures, TheZeroOneLossIsCertainInsideAndUniformOutside) {
 
 TEST(Figures, OtherReadingsReachEveryPanel) {
   FigureOptions options = few(2);
-  const FigureResult plain = figure3(options);
+  const LabResult plain = figure3(options);
   options.bias = BiasAssumption::test;
-  const FigureResult bias = figure3(options);
-  const auto mean = [](const FigureResult& r, int panel) -> double {
+  const LabResult bias = figure3(options);
+  const auto mean = [](const LabResult& r, int panel) -> double {
     return r.json["panels"][panel]["log_loss_bits"]["mean"];
   };
   EXPECT_EQ(mean(plain, 0), mean(bias, 0)) << "lr has no shift";
@@ -195,7 +195,7 @@ TEST(Figures, OtherReadingsReachEveryPanel) {
   EXPECT_NE(mean(plain, 3), mean(bias, 3));
   options.bias.reset();
   options.lambda = LambdaChoice{LambdaChoice::Kind::fixed, 0.0625};
-  const FigureResult lambda = figure3(options);
+  const LabResult lambda = figure3(options);
   EXPECT_EQ(lambda.json["panels"][0]["lambda"], "0.0625");
   for (int p = 0; p < 4; ++p) EXPECT_NE(mean(plain, p), mean(lambda, p));
 }
