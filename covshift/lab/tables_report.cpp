@@ -33,7 +33,8 @@ std::string command(const TableRun& run) {
   usual.reading = default_reading();
   if (run.documents) usual.documents = DocumentReading{};
   const Json standard = reading_json(usual);
-  for (const auto& [key, value] : reading_json(run).items()) {
+  const Json own = reading_json(run);
+  for (const auto& [key, value] : own.items()) {
     if (value == standard[key] || key == "target") continue;
     std::string flag = key == "train" ? "rows" : key;
     std::replace(flag.begin(), flag.end(), '_', '-');
