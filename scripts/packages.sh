@@ -7,7 +7,7 @@ set -euo pipefail
 packages=()
 for purpose in "$@"; do
   case $purpose in
-    build) packages+=(cmake ninja-build g++ libeigen3-dev coinor-libclp-dev libcli11-dev
+    build) packages+=(cmake ninja-build g++ libeigen3-dev coinor-libclp-dev libboost-dev libcli11-dev
                       nlohmann-json3-dev libfmt-dev zlib1g-dev) ;;
     test)  packages+=(libgtest-dev libgmock-dev librapidcheck-dev clang-format clang-tidy
                       python3 python3-numpy python3-scipy) ;;

@@ -10,6 +10,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/file.hpp"
 #include "covshift/base/random.hpp"
+#include "covshift/base/sha256.hpp"
 #include "covshift/base/threads.hpp"
 
 namespace covshift {
@@ -104,6 +105,26 @@ TEST_F(Files, KeepTheOldContentWhenWritingFails) {
   EXPECT_THROW(read_whole(folder_), Error);
   EXPECT_THROW(read_whole(path), Error);
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
+}
+
+// Of FIPS 180-2, appendix B, and of messages around the length of a block.
+TEST(Sha256, KnownAnswers) {
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
+            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256(std::string(55, 'x')),
+            "d5e285683cd4efc02d021a5c62014694958901005d6f71e89e0989fac77e4072");
+  EXPECT_EQ(sha256(std::string(56, 'x')),
+            "04c26261370ee7541549d16dee320c723e3fd14671e66a099afe0a377c16888e");
+  EXPECT_EQ(sha256(std::string(63, 'x')),
+            "75220b47218278e656f2013bb8f0c455a25eaf01e86c64924e9d48d89776d6f2");
+  EXPECT_EQ(sha256(std::string(64, 'x')),
+            "7ce100971f64e7001e8fe5a51973ecdfe1ced42befe7ee8d5fd6219506b5393c");
+  EXPECT_EQ(sha256(std::string(65, 'x')),
+            "9537c5fdf120482f7d58d25e9ed583f52c02b4e304ea814db1633ad565aed7e9");
 }
 
 }  // namespace

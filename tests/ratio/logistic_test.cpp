@@ -1,4 +1,5 @@
 #include "covshift/ratio/logistic.hpp"
+#include "covshift/ratio/diagnostics.hpp"
 
 #include "covshift/ratio/rows.hpp"
 #include "tests/ratio/support.hpp"
@@ -219,6 +220,33 @@ TEST(Logistic, CrossValidation) {
   options.seed = 1;
   const auto other = fit_ratio(options, train.view(), normals(300, 5, 1.0, 1.0, 13).view());
   EXPECT_NE(other->report()["scores"], shifted->report()["scores"]);
+}
+
+// Samples that can be told apart: cross validation lets a few rows carry all the weight, the rule
+// stable does not; where nothing is extreme the two agree.
+TEST(Logistic, StableLeavesAnEffectiveSample) {
+  for (const double apart : {3.0, 0.3}) {
+    const Matrix train = normals(120, 2, 0, 1, 31);
+    const Matrix target = normals(100, 2, apart, 1, 32);
+    RatioOptions options;
+    options.lambda.rule = RatioLambda::Rule::cv;
+    const auto cv = fit_ratio(options, train.view(), target.view());
+    options.lambda = RatioLambda::parse("stable");
+    const auto stable = fit_ratio(options, train.view(), target.view());
+    const double before = effective_sample_size(cv->log_ratio(train.view()));
+    const double after = effective_sample_size(stable->log_ratio(train.view()));
+    if (apart == 3.0) {
+      EXPECT_LT(before, 20);
+      EXPECT_GE(after, 60);
+      EXPECT_LT(after, 100) << "no more regularisation than needed";
+    } else {
+      EXPECT_GE(before, 60);
+      EXPECT_EQ(stable->log_ratio(train.view()), cv->log_ratio(train.view()));
+    }
+    EXPECT_EQ(stable->report()["rule"], "stable");
+  }
+  EXPECT_EQ(stable_floor(100), 50);
+  EXPECT_EQ(stable_floor(1e6), 100);
 }
 
 TEST(Logistic, LargeSparse) {
