@@ -38,7 +38,8 @@ struct DiagnoseOptions {
   /// Rows of each sample at most for what is costlier than a few passes over the data: the
   /// permutations, the cross validation of lambda, kernel ratios. Everything else sees every row.
   std::size_t subsample = 10000;
-  std::size_t examples = 10;  ///< rows to show, and rows to label first
+  std::size_t examples = 10;   ///< rows to show, and rows to label first
+  std::string views = "each";  ///< how the user named the views, for the command recommended
   std::uint64_t seed = 0;
   int threads = 0;  ///< 0: all cores; the result is the same for any number
   std::function<void(std::string_view, double)> progress;
@@ -60,9 +61,10 @@ struct DomainTest {
 struct FeatureShift {
   std::string name;
   bool categorical = false;
-  double kl = 0;         ///< symmetric KL from the logistic ratio, the paper's criterion
-  double kl_binned = 0;  ///< symmetric KL of binned shares, less its bias: sees any change
-  std::vector<double> edges;        ///< numbers: of the bins, one more than there are bins
+  double kl = 0;               ///< symmetric KL from the logistic ratio, the paper's criterion
+  double kl_binned = 0;        ///< symmetric KL of binned shares, less its bias: sees any change
+  double kl_binned_error = 0;  ///< its standard deviation if there were no shift
+  std::vector<double> edges;   ///< numbers: of the bins, one more than there are bins
   std::vector<std::string> levels;  ///< categories: the bins
   /// Shares of the bins, each adding up to 1: training, training weighted, target.
   std::vector<double> train, weighted, target;
@@ -73,7 +75,8 @@ struct ViewDivergence {
   double kl = 0;
   double kl_binned = 0;      ///< the largest of its features
   bool generalized = false;  ///< kl below the threshold, as robust-view decides
-  bool stable = false;       ///< both below it
+  /// kl is below the threshold, and kl_binned is not above it by more than two of its errors.
+  bool stable = false;
 };
 
 /// How bad: target rows where training rows do not reach.
@@ -113,7 +116,7 @@ struct RowToLabel {
 struct Recommendation {
   Verdict verdict = Verdict::undetermined;
   std::string summary;               ///< one sentence
-  std::vector<std::string> methods;  ///< to use, the first one first; empty: none can help
+  std::vector<std::string> methods;  ///< to use, the first one first
   std::string command;               ///< arguments of `covshift fit` that say so
   std::vector<std::string> shifted_views;
   std::vector<std::string> stable_views;
@@ -143,15 +146,18 @@ struct Diagnosis {
   double view_threshold = 0.1;
   DomainTest test;
   std::vector<ViewDivergence> views;
-  std::vector<FeatureShift> features;  ///< the `kl`s of all numbers and categories
-  std::vector<std::string> columns;    ///< names of the encoded columns
-  std::vector<MeanShift> means;        ///< one for each of them
-  std::string ratio;                   ///< the estimator
+  /// Numbers and categories; of more than 200 those whose means differ most.
+  std::vector<FeatureShift> features;
+  std::vector<std::string> columns;  ///< names of the encoded columns
+  std::vector<MeanShift> means;      ///< one for each of them
+  std::string ratio;                 ///< the estimator
   double effective_sample_size = 0;
   std::vector<LargeWeight> heaviest;
   WeightHistogram weights;
   Support support;
-  /// The rows that support and recommendation name, as text: examples[i][f] is feature f's value.
+  /// The rows that support and recommendation name, as text: the values of the features that
+  /// shifted most, whose positions in `features` are `shown`, the most shifted first.
+  std::vector<std::size_t> shown;
   std::vector<std::vector<std::string>> unsupported_values, label_values;
   Recommendation recommendation;
   Scatter scatter;
