@@ -44,6 +44,8 @@ const axis = (t, more) => ({
   axisLine: {lineStyle: {color: t.line}}, axisLabel: {color: t.muted, hideOverlap: true},
   nameTextStyle: {color: t.muted}, splitLine: {lineStyle: {color: t.line, opacity: .6}}, ...more,
 });
+// The name of an upright axis stands beside it, where no legend is in its way.
+const upright = (name, gap) => ({name, nameLocation: 'middle', nameRotate: 90, nameGap: gap});
 const clip = (text, n) => text.length > n ? text.slice(0, n - 1) + '…' : text;
 
 // One feature: shares of training, weighted training and target.
@@ -70,6 +72,7 @@ const distribution = f => t => {
   return {
     ...base(t),
     grid: {left: 4, right: 10, top: 28, bottom: 2, containLabel: true},
+    legend: {...base(t).legend, icon: 'roundRect', itemHeight: 8, itemWidth: 16},
     tooltip: {...base(t).tooltip, trigger: 'axis', formatter: params => {
       const i = at(params);
       return tip([name(i), `training ${percent(f.train[i])}`, `weighted ${percent(f.weighted[i])}`,
@@ -98,7 +101,7 @@ const viewBars = (views, threshold) => t => {
                   bar('binned KL', 'kl_binned', t.target)];
   series[0].markLine = {
     symbol: 'none', silent: true, lineStyle: {color: t.ink, type: 'dashed'},
-    label: {color: t.muted, formatter: `counts from ${threshold} on`, position: 'insideEndTop'},
+    label: {color: t.muted, formatter: `counts from ${threshold} on`, position: 'end', align: 'left'},
     data: [{xAxis: threshold}],
   };
   return {
@@ -110,7 +113,7 @@ const viewBars = (views, threshold) => t => {
     }},
     xAxis: axis(t, {type: 'value', name: 'divergence', nameLocation: 'middle', nameGap: 26}),
     yAxis: axis(t, {type: 'category', data: order.map(v => clip(v.name, 22)), splitLine: {show: false}}),
-    grid: {left: 8, right: 24, top: 34, bottom: 26, containLabel: true},
+    grid: {left: 8, right: 24, top: 54, bottom: 26, containLabel: true},
     series,
   };
 };
@@ -125,26 +128,26 @@ const weightBars = (weights, rows) => t => ({
   xAxis: axis(t, {type: 'category', name: 'weight P_target/P_train of training rows (log scale)',
                   nameLocation: 'middle', nameGap: 28, splitLine: {show: false},
                   data: weights.counts.map((_, i) =>
-                      short(Math.exp((weights.log_edges[i] + weights.log_edges[i + 1]) / 2)))}),
+                      +Math.exp((weights.log_edges[i] + weights.log_edges[i + 1]) / 2).toPrecision(2))}),
   yAxis: axis(t, {type: 'value', minInterval: 1}),
   series: [{type: 'bar', data: weights.counts, barCategoryGap: '8%', itemStyle: {color: t.weighted}}],
 });
 
 const scatter = s => t => {
-  const points = (label, list, colour, symbol) => ({
-    name: label, type: 'scatter', data: list, symbol, symbolSize: 6,
-    itemStyle: {color: colour, opacity: .65},
+  const points = (label, list, symbol, itemStyle) => ({
+    name: label, type: 'scatter', data: list, symbol, symbolSize: 7, itemStyle,
   });
   return {
     ...base(t),
     tooltip: {...base(t).tooltip, formatter: p => tip([
       p.seriesName, `${s.x} ${short(p.data[0])}`, ...(s.y === null ? [] : [`${s.y} ${short(p.data[1])}`])])},
-    grid: {left: 8, right: 16, top: 34, bottom: 26, containLabel: true},
+    grid: {left: 28, right: 16, top: 34, bottom: 26, containLabel: true},
     xAxis: axis(t, {type: 'value', scale: true, name: clip(s.x, 40), nameLocation: 'middle', nameGap: 26}),
-    yAxis: axis(t, {type: 'value', scale: true, name: s.y === null ? '' : clip(s.y, 30)}),
-    series: [points('training', s.train, t.train, 'circle'),
-             points('target', s.target.filter(p => !p[2]), t.target, 'circle'),
-             points('target without support', s.target.filter(p => p[2]), t.target, 'emptyTriangle')],
+    yAxis: axis(t, {type: 'value', scale: true, ...upright(s.y === null ? '' : clip(s.y, 30), 36)}),
+    series: [points('training', s.train, 'circle', {color: t.train, opacity: .65}),
+             points('target', s.target.filter(p => !p[2]), 'circle', {color: t.target, opacity: .65}),
+             points('target without support', s.target.filter(p => p[2]), 'triangle',
+                    {color: 'transparent', borderColor: t.target, borderWidth: 1.5})],
   };
 };
 
@@ -185,7 +188,8 @@ const intervals = (methods, key) => t => {
     grid: {left: 8, right: 20, top: 34, bottom: 26, containLabel: true},
     xAxis: axis(t, {type: 'value', scale: true, name: METRICS[key] + ', smaller is better',
                     nameLocation: 'middle', nameGap: 26}),
-    yAxis: axis(t, {type: 'category', data: names, splitLine: {show: true}}),
+    yAxis: axis(t, {type: 'category', data: names,
+                    splitLine: {show: true, lineStyle: {color: t.line, opacity: .6}}}),
     series: [...pair('estimated on the target', 'estimated', t.train, 'circle', both ? -6 : 0),
              ...(both ? pair('true, on labelled target rows', 'truth', t.target, 'diamond', 6) : [])],
   };
@@ -201,9 +205,9 @@ const calibration = methods => t => {
       `${percent(p.data[2])} of the rows`])},
     legend: {...base(t).legend, selected: Object.fromEntries(methods.map(m =>
         [m.method, first.includes(m.method) || methods.length <= 4]))},
-    grid: {left: 8, right: 20, top: 40, bottom: 26, containLabel: true},
+    grid: {left: 28, right: 20, top: 40, bottom: 26, containLabel: true},
     xAxis: axis(t, {type: 'value', min: 0, max: 1, name: 'how sure it is', nameLocation: 'middle', nameGap: 26}),
-    yAxis: axis(t, {type: 'value', min: 0, max: 1, name: 'how often it is right'}),
+    yAxis: axis(t, {type: 'value', min: 0, max: 1, ...upright('how often it is right', 34)}),
     series: [
       ...methods.map((m, i) => ({
         name: m.method, type: 'line', symbol: SYMBOLS[i % SYMBOLS.length],
@@ -249,18 +253,18 @@ const decisionMap = (map, layer, classes) => t => {
                `${map.y.name} ${short(p.data[1])}`])
         : tip([`${p.seriesName}: ${percent(p.data[2])} of its rows`, `around ${map.x.name} ${short(p.data[0])}`,
                `${map.y.name} ${short(p.data[1])}`])},
-    grid: {left: 8, right: 20, top: 34, bottom: 26, containLabel: true},
+    grid: {left: 28, right: 20, top: 34, bottom: 26, containLabel: true},
     xAxis: axis(t, {type: 'value', min: map.x.low - dx / 2, max: map.x.high + dx / 2, splitLine: {show: false},
                     name: clip(map.x.name, 40), nameLocation: 'middle', nameGap: 26,
                     axisLabel: {color: t.muted, showMinLabel: false, showMaxLabel: false, formatter: short}}),
     yAxis: axis(t, {type: 'value', min: map.y.low - dy / 2, max: map.y.high + dy / 2, splitLine: {show: false},
-                    name: clip(map.y.name, 30),
+                    ...upright(clip(map.y.name, 30), 36),
                     axisLabel: {color: t.muted, showMinLabel: false, showMaxLabel: false, formatter: short}}),
     series: [
       {type: 'custom', data: cells, encode: {x: 0, y: 1}, clip: true, renderItem: (params, api) => {
         const at = api.coord([api.value(0) - dx / 2, api.value(1) + dy / 2]);
         const size = api.size([dx, dy]);
-        return {type: 'rect', shape: {x: at[0], y: at[1], width: size[0] + .6, height: size[1] + .6},
+        return {type: 'rect', shape: {x: at[0], y: at[1], width: size[0] + 1, height: size[1] + 1},
                 style: {fill: cellColour(api.value(2), api.value(3), classes.length)}};
       }},
       density('training rows', map.train, 'circle', '#ffffff', '#222222'),

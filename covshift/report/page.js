@@ -46,7 +46,10 @@ const table = (parent, id, caption, columns, rows, mark) => {
   const body = rows.map(row => {
     const line = make('tr', {}, ...columns.map(([, get, form]) => {
       const value = get(row);
-      if (form === 'text') return make('td', {class: 'text'}, value === null ? '–' : value);
+      if (form === 'text') {
+        const number = value !== '' && Number.isFinite(Number(value));
+        return make('td', {class: number ? '' : value.length > 24 ? 'text long' : 'text'}, value);
+      }
       const cell = make('td', {}, typeof form === 'function' && value !== null ? form(value) : short(value));
       cell.dataset.value = JSON.stringify(value === undefined ? null : value);
       return cell;
@@ -54,7 +57,7 @@ const table = (parent, id, caption, columns, rows, mark) => {
     if (mark && mark(row)) line.className = 'best';
     return line;
   });
-  const grid = make('table', {id}, make('caption', {}, caption), make('thead', {}, head),
+  const grid = make('table', {id}, make('caption', {}, make('span', {}, caption)), make('thead', {}, head),
                     make('tbody', {}, ...body));
   parent.append(make('div', {class: 'scroll', tabindex: 0}, grid));
 };
@@ -64,6 +67,7 @@ const fold = (parent, title) => {
   return box;
 };
 const whole = x => String(x);
+const estimate = e => e.value === null ? '–' : `${short(e.value)} ± ${+e.standard_error.toPrecision(2)}`;
 
 // --- summary
 const TITLES = {diagnose: 'Is my data shifted?', compare: 'Which method, on these data?',
@@ -122,7 +126,7 @@ const where = () => {
   let shown = 0;
   const more = count => {
     for (const f of most.slice(shown, shown + count)) {
-      chart(grid, distribution(f), 'small', `${f.name}  ·  KL ${short(Math.max(0, f.kl))}, binned ${short(f.kl_binned)}`);
+      chart(grid, distribution(f), 'small', `${f.name}  ·  KL ${+Math.max(0, f.kl).toFixed(3)}, binned ${+f.kl_binned.toFixed(3)}`);
     }
     shown = Math.min(most.length, shown + count);
   };
@@ -181,18 +185,16 @@ const methods = () => {
   compared.instance.getDom().style.height = 100 + 32 * list.length + 'px';
   compared.instance.resize();
   choice.addEventListener('change', () => { compared.options = intervals(list, choice.value); compared.draw(); });
-  const value = (get, key) => [m => get(m) ? get(m)[key].value : null, m => get(m) ? get(m)[key].standard_error : null];
   const columns = [['method', m => m.method, 'text'], ['loss', m => m.loss, 'text'], ['assumption', m => m.generalize, 'text'],
                    ['lambda', m => m.lambda]];
   for (const [name, get] of [['estimated ', m => m.estimated], ...(truth ? [['true ', m => m.truth]] : [])]) {
     for (const key of ['error', 'log_loss_bits', 'brier']) {
-      const [mean, error] = value(get, key);
-      columns.push([name + METRICS[key], mean], ['±', error]);
+      columns.push([name + METRICS[key], m => get(m)[key], estimate]);
     }
   }
-  columns.push(['behind the best', m => m.behind.value], ['±', m => m.behind.standard_error],
+  columns.push(['behind the best', m => m.behind, estimate],
                ['', m => m.method === comparison.best ? 'best' : m.tied ? 'tied' : '', 'text']);
-  table(box, 'methods-table', comparison.statement, columns, list, m => m.method === comparison.best);
+  table(box, 'methods-table', 'Every method, its model selection included; ± one standard error', columns, list, m => m.method === comparison.best);
   table(fold(box, 'Certificates'), 'certificates-table',
         'What the training problem itself promises, in the method’s own loss (docs/certificate.md)', [
     ['method', m => m.method, 'text'], ['game value', m => m.certificate.game_value], ['duality gap', m => m.certificate.gap],
