@@ -49,11 +49,11 @@ TEST(Diagnose, NamesTheViewThatMoved) {
     const Diagnosis d = diagnosed(train, moved(normal(random, 400, 5), view, 2));
     EXPECT_TRUE(d.shifted());
     EXPECT_EQ(d.recommendation.verdict, Verdict::views) << d.recommendation.summary;
-    EXPECT_THAT(d.recommendation.shifted_views, ElementsAre("x" + std::to_string(view)));
+    EXPECT_THAT(d.recommendation.shifted_views, ElementsAre(fmt::format("x{}", view)));
     EXPECT_EQ(d.recommendation.stable_views.size(), 4U);
     EXPECT_EQ(d.recommendation.methods.front(), "robust-view");
-    EXPECT_THAT(d.recommendation.summary, HasSubstr("x" + std::to_string(view)));
-    EXPECT_THAT(d.recommendation.command, testing::Not(HasSubstr("x" + std::to_string(view))));
+    EXPECT_THAT(d.recommendation.summary, HasSubstr(fmt::format("x{}", view)));
+    EXPECT_THAT(d.recommendation.command, testing::Not(HasSubstr(fmt::format("x{}", view))));
     // Two normals of variance 1, two deviations apart: symmetric KL 4.
     EXPECT_NEAR(d.views[view].kl, 4, 1);
     EXPECT_NEAR(d.views[view].kl_binned, 4, 1.2);

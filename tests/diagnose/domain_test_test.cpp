@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(
                 [](Random& r, std::size_t j) {
                   return j == 0 ? 0.0 : static_cast<double>(r.below(4));
                 }}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& setting) { return std::string(setting.param.name); });
 
 TEST(DomainTest, SeesAShiftOfTheMean) {
   Random random(3);

@@ -1,6 +1,8 @@
 // Samples with a known shift.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -36,7 +38,7 @@ inline Matrix normal(Random& random, std::size_t rows, std::size_t cols) {
 
 inline std::vector<std::string> names(std::size_t cols) {
   std::vector<std::string> list;
-  for (std::size_t j = 0; j < cols; ++j) list.push_back("x" + std::to_string(j));
+  for (std::size_t j = 0; j < cols; ++j) list.push_back(fmt::format("x{}", j));
   return list;
 }
 
