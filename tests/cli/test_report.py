@@ -16,15 +16,12 @@ EVIL_SCRIPT = "</script><script>window.pwned=2</script><!--"
 
 @unittest.skipUnless(CHROMIUM, "Chromium is not installed (scripts/packages.sh browser)")
 class Report(ProgramTest):
-    @classmethod
-    def setUpClass(cls):
-        cls.browser = Browser()
-        cls.addClassCleanup(cls.browser.close)
-
     def setUp(self):
         super().setUp()
         if "built without the plotting library" in self.call("demo", "--report", self.path("x")).stderr:
             self.skipTest("built without the plotting library (scripts/report_library.sh)")
+        self.browser = Browser()
+        self.addCleanup(self.browser.close)
 
     def make(self, *command):
         """The page that a command writes, and the JSON that it prints."""
