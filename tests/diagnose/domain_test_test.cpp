@@ -34,6 +34,8 @@ struct Setting {
   std::function<double(Random&, std::size_t)> entry;
 };
 
+void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
+
 class FalseAlarms : public testing::TestWithParam<Setting> {};
 
 DomainTest test_only(const Matrix& train, const Matrix& target, std::uint64_t seed,
@@ -70,6 +72,7 @@ TEST_P(FalseAlarms, AreAtTheNominalLevelWithoutShift) {
     strong_alarms += p <= 0.2 ? 1 : 0;
     sum += p;
   }
+  RecordProperty("alarms", alarms);
   EXPECT_LE(alarms, binomial_limit(draws, 0.05));
   EXPECT_LE(strong_alarms, binomial_limit(draws, 0.2));
   // Nor does it never cry: p-values that are uniform (or, with ties, a little larger) average 1/2.
