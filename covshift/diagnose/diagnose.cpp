@@ -47,6 +47,10 @@ void check(const Matrix& train, const Matrix& target, const std::vector<Feature>
   if (!(options.level > 0 && options.level < 1)) {
     fail_input("the level of the test must lie in (0, 1), not {}", options.level);
   }
+  if (options.level * (options.permutations + 1) < 1) {
+    fail_input("{} permutations cannot give a p-value of {}; use at least {:.0f}",
+               options.permutations, options.level, std::ceil(1 / options.level) - 1);
+  }
 }
 
 std::vector<double> shares(std::span<const double> log_weight) {
@@ -183,6 +187,7 @@ std::vector<Feature> features_of(const Encoder& encoder) {
 
 std::vector<Feature> features_of(const std::vector<std::string>& names) {
   std::vector<Feature> features;
+  features.reserve(names.size());
   for (const std::string& name : names) {
     features.push_back({name, {static_cast<std::int32_t>(features.size())}, {}});
   }

@@ -36,10 +36,11 @@ Points gather(const Rows& rows, std::span<const std::size_t> which, const RowSpa
   return points;
 }
 
-/// Distances of points to the nearest reference. `skip`: references that do not count for point i,
-/// which is one of them itself (empty: all count).
+/// Distances of points to the nearest reference. `leave_self_out`: the first points are the
+/// references themselves, and each is compared with the others.
 std::vector<double> nearest(const Points& points, const Points& references, bool leave_self_out) {
-  // In double from |a - b|^2 where it matters: products of floats alone would lose small distances.
+  // |a - b|^2 by products finds the nearest; its distance is then taken directly, as the products
+  // would lose a small one.
   const Eigen::VectorXf squares = references.colwise().squaredNorm();
   const Eigen::MatrixXf product = references.transpose() * points;
   std::vector<double> distance(static_cast<std::size_t>(points.cols()));

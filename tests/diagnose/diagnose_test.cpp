@@ -124,7 +124,7 @@ TEST(Diagnose, WithoutShiftTheUnsupportedShareIsAsExpected) {
   constexpr int draws = 20;
   for (int k = 0; k < draws; ++k) {
     DiagnoseOptions options;
-    options.permutations = 9;
+    options.permutations = 19;
     options.seed = static_cast<std::uint64_t>(k);
     const Diagnosis d = diagnosed(normal(random, 400, 3), normal(random, 400, 3), options);
     share += d.support.share / draws;
@@ -269,6 +269,9 @@ TEST(Diagnose, RefusesWhatItCannotCompare) {
   EXPECT_THROW(diagnosed(two, two, options), Error);
   options = {};
   options.level = 1;
+  EXPECT_THROW(diagnosed(two, two, options), Error);
+  options = {};
+  options.permutations = 18;  // the least p-value is 1/19 > 0.05
   EXPECT_THROW(diagnosed(two, two, options), Error);
 }
 
