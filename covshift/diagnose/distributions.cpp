@@ -96,31 +96,61 @@ std::vector<double> count(std::span<const double> values, std::span<const double
   return counts;
 }
 
+/// Puts the values of these ranks (ascending, each once) where sorting would, and no others: for a
+/// few ranks much cheaper than to sort.
+void select_ranks(std::span<double> values, std::span<const std::size_t> ranks,
+                  std::size_t offset = 0) {
+  if (ranks.empty()) return;
+  const std::size_t half = ranks.size() / 2;
+  const std::size_t rank = ranks[half] - offset;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(rank),
+                   values.end());
+  select_ranks(values.first(rank), ranks.first(half), offset);
+  select_ranks(values.subspan(rank + 1), ranks.subspan(half + 1), offset + rank + 1);
+}
+
+/// The different values, ascending, as long as they are few; empty: they are not.
+std::vector<double> few_of(std::span<const double> values) {
+  std::vector<double> found;
+  for (const double v : values) {
+    const auto at = std::lower_bound(found.begin(), found.end(), v);
+    if (at != found.end() && *at == v) continue;
+    if (found.size() == few_values) return {};
+    found.insert(at, v);
+  }
+  return found;
+}
+
 void compare_numbers(const Feature& feature, const MatrixView& train, const MatrixView& target,
                      std::span<const double> weight, FeatureShift& out) {
   const std::vector<double> a = column_of(train, feature.columns[0]);
   const std::vector<double> b = column_of(target, feature.columns[0]);
   std::vector<double> all = a;
   all.insert(all.end(), b.begin(), b.end());
-  std::sort(all.begin(), all.end());
   const auto one = [](std::size_t) { return 1.0; };
-  const auto quantile = [&](double share) {
-    return all[static_cast<std::size_t>(share * static_cast<double>(all.size() - 1))];
+  const std::size_t bins = bins_for(a.size(), b.size());
+  const auto rank = [&](double share) {
+    return static_cast<std::size_t>(share * static_cast<double>(all.size() - 1));
   };
+  const auto quantile = [&](double share) { return all[rank(share)]; };
   // Few values: a bin for each, both for the number and for the picture.
-  std::vector<double> values;
-  for (const double v : all) {
-    if (values.empty() || v != values.back()) values.push_back(v);
-    if (values.size() > few_values) break;
+  const std::vector<double> values = few_of(all);
+  const bool few = !values.empty();
+  if (!few) {
+    std::vector<std::size_t> ranks = {rank(0), rank(0.001), rank(0.999), rank(1)};
+    for (std::size_t k = 1; k < bins; ++k) {
+      ranks.push_back(rank(static_cast<double>(k) / static_cast<double>(bins)));
+    }
+    std::sort(ranks.begin(), ranks.end());
+    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+    select_ranks(all, ranks);
   }
-  const bool few = values.size() <= few_values;
   std::vector<double> inner;
   if (few) {
     for (std::size_t k = 1; k < values.size(); ++k) {
       inner.push_back(values[k - 1] + (values[k] - values[k - 1]) / 2);
     }
   } else {
-    const std::size_t bins = bins_for(a.size(), b.size());
     for (std::size_t k = 1; k < bins; ++k) {
       const double q = quantile(static_cast<double>(k) / static_cast<double>(bins));
       if (inner.empty() || q > inner.back()) inner.push_back(q);
@@ -137,13 +167,13 @@ void compare_numbers(const Feature& feature, const MatrixView& train, const Matr
     double low = quantile(0.001);
     double high = quantile(0.999);
     if (!(low < high)) {
-      low = all.front();
-      high = all.back();
+      low = quantile(0);
+      high = quantile(1);
     }
     inner.clear();
-    const std::size_t bins = picture_bins(a.size(), b.size());
-    for (std::size_t k = 0; k <= bins; ++k) {
-      const double t = static_cast<double>(k) / static_cast<double>(bins);
+    const std::size_t drawn = picture_bins(a.size(), b.size());
+    for (std::size_t k = 0; k <= drawn; ++k) {
+      const double t = static_cast<double>(k) / static_cast<double>(drawn);
       out.edges.push_back(low * (1 - t) + high * t);
     }
     inner.assign(out.edges.begin() + 1, out.edges.end() - 1);

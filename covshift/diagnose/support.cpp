@@ -167,6 +167,7 @@ std::vector<RowToLabel> rows_to_label(const Rows& target, const RowSpace& space,
     reach = reach.cwiseMin(apart.col(best));
   }
   std::vector<RowToLabel> rows;
+  rows.reserve(chosen.size());
   for (const Eigen::Index i : chosen) rows.push_back({candidates[static_cast<std::size_t>(i)], 0});
   for (Eigen::Index i = 0; i < n; ++i) {
     std::size_t owner = 0;
