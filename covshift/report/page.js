@@ -40,15 +40,15 @@ const redraw = () => drawn.forEach(e => { e.instance.resize(); e.draw(); });
 window.addEventListener('resize', () => drawn.forEach(e => e.instance.resize()));
 
 // --- tables: columns are [heading, row => value, form]; form: text, a function, or how to round
+const numeric = text => text !== '' && Number.isFinite(Number(text));
 const table = (parent, id, caption, columns, rows, mark) => {
-  const head = make('tr', {}, ...columns.map(([name, , form]) =>
-      make('th', {scope: 'col', class: form === 'text' ? 'text' : ''}, name)));
+  const head = make('tr', {}, ...columns.map(([name, get, form]) =>
+      make('th', {scope: 'col', class: form === 'text' && !rows.every(r => numeric(get(r))) ? 'text' : ''}, name)));
   const body = rows.map(row => {
     const line = make('tr', {}, ...columns.map(([, get, form]) => {
       const value = get(row);
       if (form === 'text') {
-        const number = value !== '' && Number.isFinite(Number(value));
-        return make('td', {class: number ? '' : value.length > 24 ? 'text long' : 'text'}, value);
+        return make('td', {class: numeric(value) ? '' : value.length > 24 ? 'text long' : 'text'}, value);
       }
       const cell = make('td', {}, typeof form === 'function' && value !== null ? form(value) : short(value));
       cell.dataset.value = JSON.stringify(value === undefined ? null : value);
@@ -89,7 +89,8 @@ const summary = () => {
   tile(`${diagnosis.domain_auc.toFixed(3)} ± ${diagnosis.domain_auc_standard_error.toFixed(3)}`,
        'domain AUC: 0.5 cannot be told apart, 1 no overlap');
   tile(`p = ${short(diagnosis.p_value)}`, diagnosis.shift ? 'there is shift' : 'no shift is visible');
-  tile(short(diagnosis.effective_sample_size), `effective sample size of ${diagnosis.train} training rows`);
+  const worth = diagnosis.effective_sample_size;
+  tile(worth < 1000 ? worth.toFixed(1) : worth.toFixed(0), `effective sample size of ${diagnosis.train} training rows`);
   tile(percent(diagnosis.support.share), `of the target without training support (${percent(diagnosis.support.expected)} if there were no shift)`);
   if (comparison) {
     tile(comparison.winner || 'a tie', comparison.winner ? 'the best method' : `smallest ${METRICS[comparison.metric === 'log-loss' ? 'log_loss_bits' : comparison.metric]}: ${comparison.best}`);
