@@ -113,7 +113,9 @@ Classifier Classifier::fit(const TrainingData& data, const FitOptions& options) 
     if (options.progress) options.progress(stage, share);
   };
   Shift shift(data.views);
-  if (data.target != nullptr) {
+  if (data.shift != nullptr) {
+    shift = *data.shift;
+  } else if (data.target != nullptr) {
     announce("density ratio", 0);
     if (data.target->cols != data.features.cols) {
       fail_input("the target has {} columns, the training data {}", data.target->cols,
@@ -123,10 +125,8 @@ Classifier Classifier::fit(const TrainingData& data, const FitOptions& options) 
     shift_options.generalize = list[0].assumption;
     shift_options.ratio.seed = options.solve.seed;
     shift_options.ratio.threads = options.solve.threads;
-    shift = data.shift != nullptr
-                ? *data.shift
-                : Shift::fit(shift_options, data.views, data.features, *data.target,
-                             data.sample_weight, data.given_train, data.given_target);
+    shift = Shift::fit(shift_options, data.views, data.features, *data.target, data.sample_weight,
+                       data.given_train, data.given_target);
   }
 
   LambdaChoice choice = options.lambda;
@@ -177,6 +177,7 @@ Classifier Classifier::fit(const TrainingData& data, const FitOptions& options) 
 
   Setting setting(data, options, shift.assuming(chosen->assumption, data.views), *game);
   setting.problem.lambda = lambda;
+  if (options.held_out) report.held_out = held_out_potentials(setting.problem, cv);
   announce("training", 0);
   SolveOptions last = options.solve;
   last.observer = [&](const Progress& progress) {

@@ -1,4 +1,4 @@
-// Rows of a matrix seen through a view's columns; private to ratio/.
+// Rows of a matrix seen through a view's columns; for ratio/ and diagnose/.
 #pragma once
 
 #include <cstddef>
