@@ -1,4 +1,4 @@
-// Rows of a matrix seen through a view's columns; private to ratio/.
+// Rows of a matrix seen through a view's columns, and which of them are equal.
 #pragma once
 
 #include <cstddef>
@@ -105,9 +105,21 @@ class Rows {
 /// The rows in an order that depends on what they hold and on the seed, but not on how they are
 /// arranged nor on sparse or dense: by a hash of their non-zero entries. Folds dealt and centres
 /// taken along it are random, and the same for any permutation of the rows. Rows of weight 0 are
-/// left out.
+/// left out; equal rows follow one another.
 std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> weight,
                                    std::uint64_t seed);
+
+/// For each row the first one that it is a copy of (mostly itself): equal in all columns and, where
+/// there are labels, in its label. Rows of weight 0 are copies of nothing. Where few values make
+/// equal rows the rule (fewer than 8 different ones, or more than 20 of each on average) they are
+/// cells of a table, not copies, and every row stands for itself.
+std::vector<std::size_t> originals(const Rows& rows, std::span<const double> weight,
+                                   std::span<const int> label);
+
+/// The weights with copies counted as one row: the original has the weight of all, its copies 0.
+/// What is fitted with them cannot tell a weight of 2 from the row twice. Empty if all are 1.
+std::vector<double> merge_copies(const Rows& rows, std::span<const double> weight,
+                                 std::span<const int> label = {});
 
 /// The fold of each of `rows` rows, of `folds`, dealt along the row order: sizes differ by at most
 /// one. -1 for rows that are not in the order.
@@ -121,16 +133,6 @@ struct Lanes {
             const std::function<void(std::size_t, std::size_t, std::size_t)>& body) const;
   std::size_t items;
   std::size_t count;
-};
-
-/// What a fit sees: both samples through the same columns, and how often each training row counts.
-struct Samples {
-  Rows train;
-  Rows target;
-  std::span<const double> weight;  ///< of the training rows; empty: 1
-
-  [[nodiscard]] double weight_of(std::size_t i) const { return weight.empty() ? 1.0 : weight[i]; }
-  [[nodiscard]] double train_total() const;
 };
 
 }  // namespace covshift

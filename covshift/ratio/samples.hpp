@@ -1,0 +1,24 @@
+// The two samples that a density ratio is fitted to; private to ratio/.
+#pragma once
+
+#include <numeric>
+#include <span>
+
+#include "covshift/data/rows.hpp"
+
+namespace covshift {
+
+/// What a fit sees: both samples through the same columns, and how often each training row counts.
+struct Samples {
+  Rows train;
+  Rows target;
+  std::span<const double> weight;  ///< of the training rows; empty: 1
+
+  [[nodiscard]] double weight_of(std::size_t i) const { return weight.empty() ? 1.0 : weight[i]; }
+  [[nodiscard]] double train_total() const {
+    if (weight.empty()) return static_cast<double>(train.size());
+    return std::accumulate(weight.begin(), weight.end(), 0.0);
+  }
+};
+
+}  // namespace covshift
