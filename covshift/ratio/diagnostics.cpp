@@ -8,7 +8,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/ratio/logistic_solver.hpp"
-#include "covshift/ratio/samples.hpp"
+#include "covshift/ratio/rows.hpp"
 
 namespace covshift {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "covshift/ratio/ratio.hpp"
-#include "covshift/ratio/samples.hpp"
+#include "covshift/ratio/rows.hpp"
 
 namespace covshift {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "covshift/ratio/samples.hpp"
+#include "covshift/ratio/rows.hpp"
 
 namespace covshift {
 

@@ -11,7 +11,7 @@
 #include "covshift/ratio/gaussian.hpp"
 #include "covshift/ratio/kernel.hpp"
 #include "covshift/ratio/logistic.hpp"
-#include "covshift/ratio/samples.hpp"
+#include "covshift/ratio/rows.hpp"
 
 namespace covshift {
 

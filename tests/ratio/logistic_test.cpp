@@ -1,6 +1,6 @@
 #include "covshift/ratio/logistic.hpp"
 
-#include "covshift/ratio/samples.hpp"
+#include "covshift/ratio/rows.hpp"
 #include "tests/ratio/support.hpp"
 
 namespace covshift::testing {

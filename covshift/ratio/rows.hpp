@@ -1,4 +1,4 @@
-// The two samples that a density ratio is fitted to; private to ratio/.
+// The rows that a density ratio is fitted to: two samples.
 #pragma once
 
 #include <numeric>
