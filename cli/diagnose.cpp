@@ -1,3 +1,5 @@
+#include "covshift/diagnose/diagnose.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,13 +9,10 @@
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/report.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/data/encoder.hpp"
 #include "covshift/data/read_table.hpp"
-#include "covshift/data/scaling.hpp"
-#include "covshift/data/views.hpp"
-#include "covshift/ratio/diagnostics.hpp"
-#include "covshift/shift/shift.hpp"
 
 namespace covshift::cli {
 namespace {
@@ -21,201 +20,194 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Flags {
-  std::string train, target, label;
+  std::string train, target, label, report;
   std::string views = "each";
   std::string ratio = "logistic";
   std::string ratio_lambda = "cv";
   std::string scale = "unit";
+  int permutations = 199;
+  double level = 0.05;
+  double view_threshold = 0.1;
+  std::size_t rows = 10;
   unsigned long long seed = 0;
 };
 
-struct Diagnosis {
-  std::size_t train_rows, target_rows;
-  DomainAuc auc;
-  std::vector<ViewShift> views;
-  double effective_sample_size;
-  std::vector<LargeWeight> heaviest;
-  std::vector<MeanShift> means;
-  std::vector<std::string> columns;
-  std::string advice;
-};
-
-std::string advise(const Diagnosis& d) {
-  if (d.auc.folds > 0 && d.auc.auc - 2 * d.auc.standard_error <= 0.5) {
-    return "No shift is visible: training and target cannot be told apart. Use lr (or adv01, svm).";
-  }
-  if (d.auc.folds == 0) {
-    return "A sample has one row only: whether there is shift cannot be told. Bring more rows.";
-  }
-  if (d.auc.auc > 0.95) {
-    return "Training and target hardly overlap: weighting has nothing to weigh there and no method "
-           "can "
-           "know the labels. Collect labels from the target; until then robust says so honestly.";
-  }
-  const double share = d.effective_sample_size / static_cast<double>(d.train_rows);
-  const auto stable = std::count_if(d.views.begin(), d.views.end(),
-                                    [](const ViewShift& v) { return v.generalized; });
-  if (share > 0.5) {
-    return fmt::format(
-        "Mild shift: {:.0f}% of the training sample remains after weighting. iw, or "
-        "robust with --generalize temper:auto, will do.",
-        100 * share);
-  }
-  if (stable > 0 && stable < static_cast<std::ptrdiff_t>(d.views.size())) {
-    return fmt::format(
-        "Strong shift, but {} of {} views hardly moved: use robust-view, which "
-        "trusts those and is cautious about the rest.",
-        stable, d.views.size());
-  }
-  return "Strong shift in everything: robust stays honest where there is no support, but labels "
-         "from "
-         "the target would help most.";
-}
-
-Diagnosis diagnose(const Flags& flags, const Common& common) {
+Diagnosis diagnose_files(const Flags& flags, const Common& common) {
+  ProgressBar bar(common.quiet || common.json);
+  bar.show("reading", 0);
   ReadOptions read;
   read.threads = common.threads;
   if (!flags.label.empty()) read.text_columns = {flags.label};
-  const Table train = read_table(flags.train, read);
+  Table train = read_table(flags.train, read);
   const std::string label =
       flags.label.empty() && train.sparse ? std::string(unnamed_label) : flags.label;
   if (!label.empty()) static_cast<void>(train.at(label));  // an Error where there is none
   const Encoder encoder =
       Encoder::fit(train, label.empty() ? std::vector<std::string>{} : std::vector{label});
-  const Table target = read_table(flags.target, encoder.read_options(read));
-  Matrix train_matrix = encoder.encode(train).matrix;
-  Matrix target_matrix = encoder.encode(target).matrix;
-  // Means are shown in the units of the file; densities are compared on scaled features.
-  Diagnosis d;
-  const Scaler scaler = Scaler::fit(parse_scale_kind(flags.scale), train_matrix);
-  Matrix train_scaled = train_matrix;
-  Matrix target_scaled = target_matrix;
-  scaler.apply(train_scaled);
-  scaler.apply(target_scaled);
-  ShiftOptions options;
-  options.generalize = {Assumption::Kind::views};
+  // Large files: what has been encoded is not kept twice.
+  const Matrix train_matrix = encoder.encode(std::exchange(train, {})).matrix;
+  const Matrix target_matrix =
+      encoder.encode(read_table(flags.target, encoder.read_options(read))).matrix;
+  DiagnoseOptions options;
   options.ratio.method = parse_ratio_method(flags.ratio);
   options.ratio.lambda = RatioLambda::parse(flags.ratio_lambda);
-  options.ratio.seed = flags.seed;
-  options.ratio.threads = common.threads;
-  const Views views = Views::parse(flags.views, encoder);
-  const Shift shift =
-      Shift::fit(options, views, train_scaled.view(), target_scaled.view(), {}, {}, {});
-  const std::vector<double> log_weight = shift.at(train_scaled.view()).log_ratio;
-  d.train_rows = train_matrix.rows;
-  d.target_rows = target_matrix.rows;
-  DomainAucOptions auc;
-  auc.seed = flags.seed;
-  auc.threads = common.threads;
-  d.auc = domain_auc(train_scaled.view(), target_scaled.view(), auc);
-  d.views = shift.views();
-  d.effective_sample_size = effective_sample_size(log_weight);
-  d.heaviest = largest_weights(log_weight, 5);
-  d.means = mean_shifts(train_matrix.view(), target_matrix.view(), log_weight, {}, common.threads);
-  for (std::size_t j = 0; j < encoder.cols(); ++j) d.columns.push_back(encoder.name(j));
-  d.advice = advise(d);
-  return d;
+  options.scale = parse_scale_kind(flags.scale);
+  options.view_threshold = flags.view_threshold;
+  options.level = flags.level;
+  options.permutations = flags.permutations;
+  options.examples = flags.rows;
+  options.views = flags.views;
+  options.seed = flags.seed;
+  options.threads = common.threads;
+  options.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
+  return diagnose(train_matrix, target_matrix, features_of(encoder),
+                  Views::parse(flags.views, encoder), options);
 }
 
-Json to_json(const Diagnosis& d) {
-  Json views = Json::array();
-  for (const ViewShift& v : d.views) {
-    views.push_back({{"name", v.name}, {"kl", v.kl}, {"generalized", v.generalized}});
-  }
-  Json heaviest = Json::array();
-  for (const LargeWeight& w : d.heaviest) {
-    heaviest.push_back({{"row", w.row + 1}, {"share", w.share}});
-  }
-  Json means = Json::array();
-  for (std::size_t j = 0; j < d.means.size(); ++j) {
-    const MeanShift& m = d.means[j];
-    means.push_back({{"name", d.columns[j]},
-                     {"train", m.train},
-                     {"weighted", m.weighted},
-                     {"target", m.target},
-                     {"before", m.before},
-                     {"after", m.after}});
-  }
-  return {{"train", d.train_rows},
-          {"target", d.target_rows},
-          {"domain_auc", d.auc.auc},
-          {"domain_auc_standard_error", d.auc.standard_error},
-          {"effective_sample_size", d.effective_sample_size},
-          {"views", std::move(views)},
-          {"largest_weights", std::move(heaviest)},
-          {"features", std::move(means)},
-          {"advice", d.advice}};
-}
+constexpr std::size_t shown = 20;
 
-void print_text(const Diagnosis& d) {
-  fmt::print("{} training rows, {} target rows\n", d.train_rows, d.target_rows);
-  fmt::print("domain AUC {:.3f} +- {:.3f} (0.5: no shift, 1: no overlap)\n", d.auc.auc,
-             d.auc.standard_error);
-  fmt::print("effective sample size {:.1f} of {}; heaviest row {} with {:.1f}% of the weight\n\n",
-             d.effective_sample_size, d.train_rows, d.heaviest.front().row + 1,
-             100 * d.heaviest.front().share);
-  constexpr std::size_t shown = 20;
-  std::vector<ViewShift> views = d.views;
+void print_views(const Diagnosis& d) {
+  std::vector<ViewDivergence> views = d.views;
   std::stable_sort(views.begin(), views.end(),
-                   [](const ViewShift& a, const ViewShift& b) { return a.kl > b.kl; });
-  std::vector<std::vector<std::string>> rows = {{"view", "symmetric KL", "hardly moved"}};
+                   [](const auto& a, const auto& b) { return a.kl > b.kl; });
+  std::vector<std::vector<std::string>> rows = {
+      {"view", "symmetric KL", "binned KL", "hardly moved"}};
   for (std::size_t v = 0; v < std::min(shown, views.size()); ++v) {
     rows.push_back({views[v].name, fmt::format("{:.4f}", std::max(views[v].kl, 0.0)),
-                    views[v].generalized ? "yes" : "no"});
+                    fmt::format("{:.4f}", views[v].kl_binned), views[v].stable ? "yes" : "no"});
   }
   print_table(rows);
   if (views.size() > shown)
     fmt::print("  ... and {} more (--json lists all)\n", views.size() - shown);
+}
+
+void print_means(const Diagnosis& d) {
   std::vector<std::size_t> order(d.means.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return std::abs(d.means[a].before) > std::abs(d.means[b].before);
   });
-  rows = {{"feature", "train mean", "weighted", "target mean", "apart (std)", "after weighting"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"feature", "train mean", "weighted", "target mean", "apart (std)", "after weighting"}};
   for (std::size_t k = 0; k < std::min(shown, order.size()); ++k) {
     const MeanShift& m = d.means[order[k]];
     rows.push_back({d.columns[order[k]], fmt::format("{:.4g}", m.train),
                     fmt::format("{:.4g}", m.weighted), fmt::format("{:.4g}", m.target),
                     fmt::format("{:.2f}", m.before), fmt::format("{:.2f}", m.after)});
   }
-  fmt::print("\n");
   print_table(rows);
-  fmt::print("\n{}\n", d.advice);
+}
+
+/// Rows of the target with their most telling values.
+void print_rows(const Diagnosis& d, const std::vector<std::size_t>& row,
+                const std::vector<std::vector<std::string>>& values) {
+  constexpr std::size_t columns = 5;
+  std::vector<std::vector<std::string>> table = {{"target row"}};
+  for (std::size_t k = 0; k < std::min(columns, d.shown.size()); ++k) {
+    table[0].push_back(d.features[d.shown[k]].name);
+  }
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    table.push_back({fmt::format("{}", row[i] + 1)});
+    for (std::size_t k = 0; k < std::min(columns, d.shown.size()); ++k) {
+      table.back().push_back(values[i][k]);
+    }
+  }
+  print_table(table);
+}
+
+void print_text(const Diagnosis& d) {
+  fmt::print("{} training rows, {} target rows\n", d.train_rows, d.target_rows);
+  fmt::print(
+      "domain AUC {:.3f} +- {:.3f} (0.5: no shift, 1: no overlap), p = {:.3g} ({} "
+      "permutations)\n",
+      d.test.auc.auc, d.test.auc.standard_error, d.test.p_value, d.test.permutations);
+  fmt::print("effective sample size {:.1f} of {}; heaviest row {} with {:.1f}% of the weight\n",
+             d.effective_sample_size, d.train_rows, d.heaviest.front().row + 1,
+             100 * d.heaviest.front().share);
+  fmt::print("without training support: {:.1f}% of the target ({:.1f}% if there were no shift)\n\n",
+             100 * d.support.share, 100 * d.support.expected);
+  print_views(d);
+  fmt::print("\n");
+  print_means(d);
+  const Recommendation& r = d.recommendation;
+  fmt::print("\n{}\n", r.summary);
+  for (const Reason& reason : r.reasons) fmt::print("  - {}\n", reason.text);
+  if (!d.support.examples.empty() && d.shifted()) {
+    fmt::print("\nThe target rows farthest from the training data:\n");
+    std::vector<std::size_t> rows;
+    for (const UnsupportedRow& row : d.support.examples) rows.push_back(row.row);
+    print_rows(d, rows, d.unsupported_values);
+  }
+  if (r.verdict == Verdict::no_overlap || r.verdict == Verdict::strong) {
+    fmt::print("\nRows to label first (they stand for the most others):\n");
+    std::vector<std::size_t> rows;
+    for (const RowToLabel& row : r.label_first) rows.push_back(row.row);
+    print_rows(d, rows, d.label_values);
+  }
+  if (d.test.auc.folds > 0) {
+    fmt::print("\nNext: covshift fit TRAIN --target TARGET --label COL {} -o MODEL.json\n",
+               r.command);
+  }
 }
 
 }  // namespace
 
 void add_diagnose(CLI::App& app, Common& common) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* diagnose_command =
-      app.add_subcommand("diagnose", "Is there shift, where, how bad, what to do");
-  diagnose_command->add_option("TRAIN", flags->train, "The training data")->required();
-  diagnose_command->add_option("TARGET", flags->target, "The data of where a model will be used")
+  CLI::App* command = app.add_subcommand("diagnose", "Is there shift, where, how bad, what to do");
+  command->add_option("TRAIN", flags->train, "The training data")->required();
+  command->add_option("TARGET", flags->target, "The data of where a model will be used")
       ->required();
-  diagnose_command->add_option("--label", flags->label, "A column that is no input: the class");
-  diagnose_command->add_option("--views", flags->views, "Groups of columns: all|each|FILE")
+  command->add_option("--label", flags->label, "A column that is no input: the class");
+  command->add_option("--views", flags->views, "Groups of columns: all|each|FILE")
       ->capture_default_str();
-  diagnose_command
+  command
+      ->add_option("--view-threshold", flags->view_threshold,
+                   "Views whose symmetric KL is below this hardly moved")
+      ->check(non_negative_number())
+      ->capture_default_str();
+  command
       ->add_option("--ratio", flags->ratio,
                    "Density ratio: logistic|gaussian|ulsif|rulsif|kliep|kmm")
       ->check(valid([](const std::string& text) { parse_ratio_method(text); }))
       ->capture_default_str();
-  diagnose_command
+  command
       ->add_option("--ratio-lambda", flags->ratio_lambda,
                    "Regularisation of the logistic ratio: a number|paper|cv")
       ->check(valid([](const std::string& text) { RatioLambda::parse(text); }))
       ->capture_default_str();
-  diagnose_command->add_option("--scale", flags->scale, "Features: unit|standard|none")
+  command->add_option("--scale", flags->scale, "Features: unit|standard|none")
       ->check(CLI::IsMember({"unit", "standard", "none"}))
       ->capture_default_str();
-  diagnose_command->add_option("--seed", flags->seed, "Of folds")->capture_default_str();
-  add_common(*diagnose_command, common);
-  diagnose_command->callback([flags, &common] {
-    const Diagnosis d = diagnose(*flags, common);
+  command
+      ->add_option("--permutations", flags->permutations,
+                   "Random relabellings of the test for shift")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  command->add_option("--level", flags->level, "p-values up to this are called shift")
+      ->check(CLI::Range(1e-6, 0.5))
+      ->capture_default_str();
+  command->add_option("--rows", flags->rows, "Rows to show, and rows to label first")
+      ->check(CLI::Range(1, 200))
+      ->capture_default_str();
+  add_report(*command, flags->report);
+  command->add_option("--seed", flags->seed, "Of folds, permutations and samples drawn")
+      ->capture_default_str();
+  add_common(*command, common);
+  command->callback([flags, &common] {
+    refuse_overwriting(flags->report, {flags->train, flags->target});
+    check_report(flags->report);
+    const Diagnosis d = diagnose_files(*flags, common);
+    const Json json = to_json(d);
+    if (!flags->report.empty()) {
+      write_report(flags->report, "diagnose", fmt::format("{} → {}", flags->train, flags->target),
+                   json);
+    }
     if (common.json) {
-      print_json(to_json(d));
+      print_json(json);
     } else if (!common.quiet) {
       print_text(d);
+      if (!flags->report.empty()) fmt::print("Report: {}\n", flags->report);
     }
   });
 }

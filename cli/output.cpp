@@ -31,7 +31,10 @@ bool numeric(std::string_view text) {
 
 }  // namespace
 
-void print_json(const nlohmann::ordered_json& object) { fmt::print("{}\n", object.dump(2)); }
+void print_json(const nlohmann::ordered_json& object) {
+  // A name in a file may be no UTF-8; JSON is: what is not is replaced.
+  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+}
 
 void print_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> width;

@@ -127,6 +127,15 @@ std::vector<LargeWeight> largest_weights(std::span<const double> log_weight, std
   return largest;
 }
 
+ColumnMoments column_moments(const MatrixView& x, int threads) {
+  if (x.rows == 0) fail_input("there are no rows");
+  const Rows rows(x, {});
+  rows.check("the data", threads);
+  const Moments moments = moments_of(rows, equal_shares(x.rows, {}), threads);
+  return {{moments.mean.begin(), moments.mean.end()},
+          {moments.variance.begin(), moments.variance.end()}};
+}
+
 std::vector<MeanShift> mean_shifts(const MatrixView& train, const MatrixView& target,
                                    std::span<const double> log_weight,
                                    std::span<const double> sample_weight, int threads) {

@@ -24,6 +24,13 @@ struct LargeWeight {
 std::vector<LargeWeight> largest_weights(std::span<const double> log_weight, std::size_t count,
                                          std::span<const double> sample_weight = {});
 
+/// Mean and (population) variance of each column.
+struct ColumnMoments {
+  std::vector<double> mean;
+  std::vector<double> variance;
+};
+ColumnMoments column_moments(const MatrixView& x, int threads = 0);
+
 /// One column's means: weighting should bring the training mean to the target's.
 struct MeanShift {
   double train = 0;

@@ -1,0 +1,16 @@
+// The --report flag of the commands that have a page.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace covshift::cli {
+
+void add_report(CLI::App& command, std::string& path);
+/// Before any work is done: an Error if a page is wanted and this build has none.
+void check_report(const std::string& path);
+void write_report(const std::string& path, const std::string& kind, const std::string& title,
+                  const nlohmann::ordered_json& data);
+
+}  // namespace covshift::cli

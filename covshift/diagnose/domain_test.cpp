@@ -1,0 +1,299 @@
+#include "covshift/diagnose/domain_test.hpp"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "covshift/base/random.hpp"
+#include "covshift/base/threads.hpp"
+
+namespace covshift {
+namespace {
+
+using Eigen::Index;
+using Matrix2 = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+
+constexpr double largest_z = 6;  // of what is squared: one outlier is not to speak for all
+
+/// A pooled sample, training rows first, in the columns of the discriminant.
+class Pool {
+ public:
+  Pool(const Rows& train, const Rows& target, const RowSpace& space)
+      : train_(train),
+        target_(target),
+        space_(space),
+        squares_(2 * space.dims() <= RowSpace::most_dims) {}
+
+  [[nodiscard]] std::size_t size() const { return train_.size() + target_.size(); }
+  [[nodiscard]] bool is_target(std::size_t i) const { return i >= train_.size(); }
+  [[nodiscard]] Index dims() const {
+    return static_cast<Index>(squares_ ? 2 * space_.dims() : space_.dims());
+  }
+  void fill(std::size_t i, double* out) const {
+    space_.fill(is_target(i) ? target_ : train_, is_target(i) ? i - train_.size() : i, out);
+    if (!squares_) return;
+    for (std::size_t k = 0; k < space_.dims(); ++k) {
+      const double z = std::clamp(out[k], -largest_z, largest_z);
+      out[space_.dims() + k] = z * z;
+    }
+  }
+
+ private:
+  const Rows& train_;
+  const Rows& target_;
+  const RowSpace& space_;
+  bool squares_;
+};
+
+/// Sums over the rows of a fold.
+struct FoldSums {
+  Matrix2 gram;   // lower half
+  Vector train;   // of training rows
+  Vector target;  // of target rows
+  double n_train = 0, n_target = 0;
+
+  explicit FoldSums(Index d)
+      : gram(Matrix2::Zero(d, d)), train(Vector::Zero(d)), target(Vector::Zero(d)) {}
+  void add(const FoldSums& o, double sign) {
+    gram += sign * o.gram;
+    train += sign * o.train;
+    target += sign * o.target;
+    n_train += sign * o.n_train;
+    n_target += sign * o.n_target;
+  }
+};
+
+/// The covariance of both samples together, ridged, ready to be solved with.
+struct Covariance {
+  Vector scale;
+  Eigen::LLT<Matrix2> factor;
+  Matrix2 s;
+
+  explicit Covariance(const FoldSums& sums) {
+    const double n = sums.n_train + sums.n_target;
+    const Vector mean = (sums.train + sums.target) / n;
+    s = sums.gram.selfadjointView<Eigen::Lower>();
+    s = s / n - mean * mean.transpose();
+    // Columns of one unit; rounding may leave a constant one slightly negative.
+    const Vector diagonal = s.diagonal();
+    const Vector unit = (diagonal.array() > 1e-12).select(diagonal, 0.0);
+    scale = (unit.array() > 0).select(unit.cwiseSqrt().cwiseInverse(), 0.0);
+    Matrix2 scaled = scale.asDiagonal() * s * scale.asDiagonal();
+    // As much as the sampling error of d columns makes of an S that is the identity.
+    scaled.diagonal().array() += std::max(1e-6, static_cast<double>(s.rows()) / n);
+    scaled.diagonal() = (scale.array() > 0).select(scaled.diagonal(), 1.0);
+    factor.compute(scaled);
+  }
+  [[nodiscard]] Matrix2 solve(const Matrix2& difference) const {
+    return scale.asDiagonal() * factor.solve(scale.asDiagonal() * difference);
+  }
+};
+
+struct Folds {
+  int count = 0;
+  std::vector<std::size_t> train_order, target_order;  // shuffled
+  std::vector<int> of;                                 // of each row of the pool
+};
+
+Folds deal(std::size_t n_train, std::size_t n_target, int wanted, std::uint64_t seed) {
+  Folds folds;
+  folds.count = static_cast<int>(std::min({n_train, n_target, static_cast<std::size_t>(wanted)}));
+  if (folds.count < 2) return folds;
+  Random random(seed);
+  const auto shuffled = [&](std::size_t n) {
+    std::vector<std::size_t> order(n);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    random.shuffle(std::span(order));
+    return order;
+  };
+  folds.train_order = shuffled(n_train);
+  folds.target_order = shuffled(n_target);
+  folds.of = deal_folds(folds.train_order, n_train, folds.count);
+  const std::vector<int> target = deal_folds(folds.target_order, n_target, folds.count);
+  folds.of.insert(folds.of.end(), target.begin(), target.end());
+  return folds;
+}
+
+std::vector<FoldSums> sum_up(const Pool& pool, const Folds& folds, int threads) {
+  constexpr Index block = 64;
+  const Index d = pool.dims();
+  const auto count = static_cast<std::size_t>(folds.count);
+  const Lanes lanes(pool.size());
+  std::vector<std::vector<FoldSums>> partial(lanes.count);
+  lanes.each(threads, [&](std::size_t first, std::size_t last, std::size_t lane) {
+    std::vector<FoldSums>& sums = partial[lane];
+    sums.assign(count, FoldSums(d));
+    std::vector<Matrix2> packed(count, Matrix2(d, block));
+    std::vector<Index> filled(count, 0);
+    const auto flush = [&](std::size_t f) {
+      sums[f].gram.selfadjointView<Eigen::Lower>().rankUpdate(packed[f].leftCols(filled[f]));
+      filled[f] = 0;
+    };
+    for (std::size_t i = first; i < last; ++i) {
+      const auto f = static_cast<std::size_t>(folds.of[i]);
+      auto row = packed[f].col(filled[f]++);
+      pool.fill(i, row.data());
+      (pool.is_target(i) ? sums[f].target : sums[f].train) += row;
+      (pool.is_target(i) ? sums[f].n_target : sums[f].n_train) += 1;
+      if (filled[f] == block) flush(f);
+    }
+    for (std::size_t f = 0; f < count; ++f) {
+      if (filled[f] > 0) flush(f);
+    }
+  });
+  for (std::size_t lane = 1; lane < lanes.count; ++lane) {
+    for (std::size_t f = 0; f < count; ++f) partial[0][f].add(partial[lane][f], 1);
+  }
+  return std::move(partial[0]);
+}
+
+/// What the discriminants of the folds learn from: all folds but their own.
+std::vector<FoldSums> others(const std::vector<FoldSums>& folds) {
+  FoldSums total = folds[0];
+  for (std::size_t f = 1; f < folds.size(); ++f) total.add(folds[f], 1);
+  std::vector<FoldSums> rest(folds.size(), total);
+  for (std::size_t f = 0; f < folds.size(); ++f) rest[f].add(folds[f], -1);
+  return rest;
+}
+
+/// Scores of every row, and the AUC of every fold.
+std::vector<double> score_all(const Pool& pool, const Folds& folds,
+                              const std::vector<FoldSums>& rest, int threads,
+                              std::vector<double>& score) {
+  std::vector<Vector> u;
+  std::vector<double> offset;
+  for (const FoldSums& sums : rest) {
+    const Covariance covariance(sums);
+    const Vector mean = sums.train / sums.n_train;
+    Vector direction = covariance.solve(sums.target / sums.n_target - mean);
+    const double spread = std::sqrt(direction.dot(covariance.s * direction));
+    if (spread > 0) direction /= spread;
+    offset.push_back(direction.dot(mean));
+    u.push_back(std::move(direction));
+  }
+  score.resize(pool.size());
+  Lanes(pool.size()).each(threads, [&](std::size_t first, std::size_t last, std::size_t) {
+    Vector row(pool.dims());
+    for (std::size_t i = first; i < last; ++i) {
+      const auto f = static_cast<std::size_t>(folds.of[i]);
+      pool.fill(i, row.data());
+      score[i] = static_cast<float>(u[f].dot(row) - offset[f]);  // equal rows have equal scores
+    }
+  });
+  std::vector<double> area(static_cast<std::size_t>(folds.count));
+  parallel_tasks(threads, area.size(), [&](std::size_t f) {
+    std::vector<double> sides[2];  // NOLINT(*-c-arrays)
+    for (std::size_t i = 0; i < pool.size(); ++i) {
+      if (folds.of[i] == static_cast<int>(f)) sides[pool.is_target(i) ? 1 : 0].push_back(score[i]);
+    }
+    area[f] = area_under_curve(sides[0], sides[1]);
+  });
+  return area;
+}
+
+/// The mean AUC over folds of the data (first) and of each permutation.
+std::vector<double> permuted_areas(const Pool& pool, const Folds& folds, std::size_t n_train,
+                                   std::size_t n_target, std::size_t offset, int permutations,
+                                   std::uint64_t seed, int threads) {
+  const Index d = pool.dims();
+  const auto count = static_cast<std::size_t>(folds.count);
+  std::vector<std::vector<std::size_t>> rows(count);  // of the pool, for each fold
+  for (std::size_t i = 0; i < n_train; ++i) {
+    rows[folds.of[folds.train_order[i]]].push_back(folds.train_order[i]);
+  }
+  for (std::size_t i = 0; i < n_target; ++i) {
+    const std::size_t row = offset + folds.target_order[i];
+    rows[folds.of[row]].push_back(row);
+  }
+  Random random(seed + 1);
+  const Index columns = permutations + 1;
+  std::vector<Matrix2> z(count);
+  std::vector<Matrix2> label(count);  // rows x permutations, 1: target
+  std::vector<FoldSums> sums(count, FoldSums(d));
+  for (std::size_t f = 0; f < count; ++f) {
+    const auto n = static_cast<Index>(rows[f].size());
+    z[f].resize(d, n);
+    label[f].resize(n, columns);
+    for (Index i = 0; i < n; ++i) {
+      pool.fill(rows[f][i], z[f].col(i).data());
+      label[f](i, 0) = pool.is_target(rows[f][i]) ? 1 : 0;
+    }
+    for (Index b = 1; b < columns; ++b) {
+      label[f].col(b) = label[f].col(b - 1);
+      random.shuffle(std::span(label[f].col(b).data(), rows[f].size()));
+    }
+    sums[f].gram.selfadjointView<Eigen::Lower>().rankUpdate(z[f]);
+    sums[f].train = z[f].rowwise().sum();  // all rows: which are whose is the permutation's
+    sums[f].n_target = label[f].col(0).sum();
+    sums[f].n_train = static_cast<double>(n) - sums[f].n_target;
+  }
+  const std::vector<FoldSums> rest = others(sums);
+  std::vector<Matrix2> target(count);
+  parallel_tasks(threads, count, [&](std::size_t f) { target[f] = z[f] * label[f]; });
+  std::vector<std::vector<double>> area(count, std::vector<double>(columns));
+  parallel_tasks(threads, count, [&](std::size_t f) {
+    Matrix2 sum = Matrix2::Zero(d, columns);
+    for (std::size_t g = 0; g < count; ++g) {
+      if (g != f) sum += target[g];
+    }
+    const Matrix2 difference =
+        sum / rest[f].n_target - ((-sum).colwise() + rest[f].train) / rest[f].n_train;
+    const Matrix2 score = z[f].transpose() * Covariance(rest[f]).solve(difference);
+    std::vector<double> sides[2];  // NOLINT(*-c-arrays)
+    for (Index b = 0; b < columns; ++b) {
+      sides[0].clear();
+      sides[1].clear();
+      for (Index i = 0; i < score.rows(); ++i) {
+        sides[label[f](i, b) > 0 ? 1 : 0].push_back(static_cast<float>(score(i, b)));
+      }
+      area[f][static_cast<std::size_t>(b)] = area_under_curve(sides[0], sides[1]);
+    }
+  });
+  for (std::size_t f = 1; f < count; ++f) {
+    for (std::size_t b = 0; b < area[0].size(); ++b) area[0][b] += area[f][b];
+  }
+  for (double& a : area[0]) a /= folds.count;
+  return area[0];
+}
+
+}  // namespace
+
+DomainScores domain_test(const Rows& train, const Rows& target, const RowSpace& space,
+                         const DiagnoseOptions& options) {
+  DomainScores result;
+  result.train.assign(train.size(), 0.0);
+  result.target.assign(target.size(), 0.0);
+  const Pool pool(train, target, space);
+  const Folds folds = deal(train.size(), target.size(), options.folds, options.seed);
+  if (folds.count < 2) return result;
+  DomainTest& test = result.test;
+
+  std::vector<double> score;
+  const std::vector<double> area =
+      score_all(pool, folds, others(sum_up(pool, folds, options.threads)), options.threads, score);
+  test.auc.folds = folds.count;
+  test.auc.auc = std::accumulate(area.begin(), area.end(), 0.0) / folds.count;
+  double square = 0;
+  for (const double a : area) square += (a - test.auc.auc) * (a - test.auc.auc);
+  test.auc.standard_error = std::sqrt(square / (folds.count - 1) / folds.count);
+  const auto boundary = score.begin() + static_cast<std::ptrdiff_t>(train.size());
+  result.train.assign(score.begin(), boundary);
+  result.target.assign(boundary, score.end());
+
+  const std::size_t most = std::max(options.subsample, static_cast<std::size_t>(folds.count));
+  test.train_rows = std::min(train.size(), most);
+  test.target_rows = std::min(target.size(), most);
+  test.permutations = options.permutations;
+  const std::vector<double> permuted =
+      permuted_areas(pool, folds, test.train_rows, test.target_rows, train.size(),
+                     options.permutations, options.seed, options.threads);
+  // Areas that differ by the rounding of their sum only are equal.
+  const auto as_large = std::count_if(permuted.begin() + 1, permuted.end(),
+                                      [&](double a) { return a >= permuted[0] - 1e-12; });
+  test.p_value = (1.0 + static_cast<double>(as_large)) / (1.0 + options.permutations);
+  return result;
+}
+
+}  // namespace covshift

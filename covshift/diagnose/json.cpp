@@ -1,0 +1,145 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "covshift/diagnose/diagnose.hpp"
+
+namespace covshift {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json rows_json(const Diagnosis& d, std::size_t row, const std::vector<std::string>& values) {
+  Json shown = Json::array();
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    shown.push_back({{"name", d.features[d.shown[k]].name}, {"value", values[k]}});
+  }
+  return {{"row", row + 1}, {"values", std::move(shown)}};
+}
+
+Json views_json(const Diagnosis& d) {
+  Json views = Json::array();
+  for (const ViewDivergence& v : d.views) {
+    views.push_back({{"name", v.name},
+                     {"kl", v.kl},
+                     {"generalized", v.generalized},
+                     {"kl_binned", v.kl_binned},
+                     {"stable", v.stable}});
+  }
+  return views;
+}
+
+Json means_json(const Diagnosis& d) {
+  Json means = Json::array();
+  for (std::size_t j = 0; j < d.means.size(); ++j) {
+    const MeanShift& m = d.means[j];
+    means.push_back({{"name", d.columns[j]},
+                     {"train", m.train},
+                     {"weighted", m.weighted},
+                     {"target", m.target},
+                     {"before", m.before},
+                     {"after", m.after}});
+  }
+  return means;
+}
+
+Json distributions_json(const Diagnosis& d) {
+  Json list = Json::array();
+  for (const FeatureShift& f : d.features) {
+    Json item = {{"name", f.name},
+                 {"kind", f.categorical ? "category" : "number"},
+                 {"kl", f.kl},
+                 {"kl_binned", f.kl_binned},
+                 {"kl_binned_error", f.kl_binned_error}};
+    item[f.categorical ? "levels" : "edges"] = f.categorical ? Json(f.levels) : Json(f.edges);
+    item["train"] = f.train;
+    item["weighted"] = f.weighted;
+    item["target"] = f.target;
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+Json support_json(const Diagnosis& d) {
+  Json examples = Json::array();
+  for (std::size_t k = 0; k < d.support.examples.size(); ++k) {
+    const UnsupportedRow& row = d.support.examples[k];
+    Json item = rows_json(d, row.row, d.unsupported_values[k]);
+    item["distance"] = row.distance;
+    item["beyond"] = row.beyond;
+    examples.push_back(std::move(item));
+  }
+  return {{"share", d.support.share},
+          {"expected", d.support.expected},
+          {"rows", d.support.rows},
+          {"examples", std::move(examples)}};
+}
+
+Json recommendation_json(const Diagnosis& d) {
+  const Recommendation& r = d.recommendation;
+  Json reasons = Json::array();
+  for (const Reason& reason : r.reasons) {
+    reasons.push_back({{"code", reason.code},
+                       {"value", reason.value},
+                       {"threshold", reason.threshold},
+                       {"text", reason.text}});
+  }
+  Json label = Json::array();
+  for (std::size_t k = 0; k < r.label_first.size(); ++k) {
+    Json item = rows_json(d, r.label_first[k].row, d.label_values[k]);
+    item["represents"] = r.label_first[k].represents;
+    label.push_back(std::move(item));
+  }
+  return {{"verdict", to_string(r.verdict)},
+          {"summary", r.summary},
+          {"methods", r.methods},
+          {"command", r.command},
+          {"shifted_views", r.shifted_views},
+          {"stable_views", r.stable_views},
+          {"reasons", std::move(reasons)},
+          {"label_first", std::move(label)}};
+}
+
+Json scatter_json(const Scatter& s) {
+  if (s.x.empty()) return nullptr;
+  const auto points = [](const std::vector<Scatter::Point>& list) {
+    Json out = Json::array();
+    for (const Scatter::Point& p : list) out.push_back({p.x, p.y, p.unsupported ? 1 : 0});
+    return out;
+  };
+  return {{"x", s.x},
+          {"y", s.y.empty() ? Json(nullptr) : Json(s.y)},
+          {"train", points(s.train)},
+          {"target", points(s.target)}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const Diagnosis& d) {
+  Json heaviest = Json::array();
+  for (const LargeWeight& w : d.heaviest) {
+    heaviest.push_back({{"row", w.row + 1}, {"share", w.share}});
+  }
+  return {{"train", d.train_rows},
+          {"target", d.target_rows},
+          {"shift", d.shifted()},
+          {"domain_auc", d.test.auc.auc},
+          {"domain_auc_standard_error", d.test.auc.standard_error},
+          {"p_value", d.test.p_value},
+          {"level", d.level},
+          {"permutations", d.test.permutations},
+          {"permutation_rows", {{"train", d.test.train_rows}, {"target", d.test.target_rows}}},
+          {"ratio", d.ratio},
+          {"effective_sample_size", d.effective_sample_size},
+          {"view_threshold", d.view_threshold},
+          {"views", views_json(d)},
+          {"largest_weights", std::move(heaviest)},
+          {"weights", {{"log_edges", d.weights.edges}, {"counts", d.weights.counts}}},
+          {"features", means_json(d)},
+          {"distributions", distributions_json(d)},
+          {"support", support_json(d)},
+          {"recommendation", recommendation_json(d)},
+          {"scatter", scatter_json(d.scatter)},
+          {"advice", d.recommendation.summary}};
+}
+
+}  // namespace covshift

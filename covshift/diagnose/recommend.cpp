@@ -1,0 +1,225 @@
+#include "covshift/diagnose/recommend.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace covshift {
+namespace {
+
+constexpr double most_unsupported = 0.5;    // of the target: beyond, no method can help
+constexpr double some_unsupported = 0.05;   // worth a word
+constexpr double weighting_suffices = 0.5;  // effective sample size, as a share of the rows
+
+/// A list for a sentence, not too long for one.
+std::string listed(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
+    text += (i == 0 ? "" : ", ") + names[i];
+  }
+  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
+  return text;
+}
+
+/// As one word of a shell command.
+std::string shell_word(const std::string& text) {
+  const bool plain = !text.empty() &&
+                     text.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/-") ==
+                         std::string::npos;
+  if (plain) return text;
+  std::string word = "'";
+  for (const char c : text) {
+    if (c == '\'') {
+      word += "'\\''";
+    } else {
+      word += c;
+    }
+  }
+  return word + "'";
+}
+
+std::string view_command(const std::vector<std::string>& stable, const std::string& views) {
+  std::string list;
+  for (const std::string& name : stable) {
+    if (name.find(',') != std::string::npos) {
+      list = "auto";  // a comma parts the names
+      break;
+    }
+    list += (list.empty() ? "" : ",") + name;
+  }
+  return fmt::format("--method robust-view --views {} --generalized-views {}", shell_word(views),
+                     shell_word(list));
+}
+
+class Writer {
+ public:
+  Writer(const Diagnosis& d, const std::string& views)
+      : d_(d), views_(views), ess_(d.effective_sample_size / static_cast<double>(d.train_rows)) {
+    std::vector<const ViewDivergence*> order;
+    for (const ViewDivergence& v : d.views) order.push_back(&v);
+    std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+      return std::max(a->kl, a->kl_binned) > std::max(b->kl, b->kl_binned);
+    });
+    for (const ViewDivergence* v : order) {
+      (v->stable ? out_.stable_views : out_.shifted_views).push_back(v->name);
+    }
+  }
+
+  Recommendation write() {
+    if (d_.test.auc.folds == 0) {
+      set(Verdict::undetermined, {"lr"}, "--method lr",
+          "A sample has one row only: whether there is shift cannot be told. Bring more rows.");
+      reason("rows", static_cast<double>(std::min(d_.train_rows, d_.target_rows)), 2,
+             "A row that is held out leaves none to compare it with.");
+      return std::move(out_);
+    }
+    reason("p-value", d_.test.p_value, d_.level,
+           fmt::format("Training and target are told apart with an AUC of {:.3f} (0.5 is a coin); "
+                       "{} of {} random relabellings did as well (p = {:.3g}).",
+                       d_.test.auc.auc, extreme(), d_.test.permutations, d_.test.p_value));
+    if (!d_.shifted()) {
+      no_shift();
+      return std::move(out_);
+    }
+    where();
+    how_bad();
+    decide();
+    if (blind_) out_.command += " --ratio ulsif";
+    return std::move(out_);
+  }
+
+ private:
+  void set(Verdict verdict, std::vector<std::string> methods, std::string command,
+           std::string summary) {
+    out_.verdict = verdict;
+    out_.methods = std::move(methods);
+    out_.command = std::move(command);
+    out_.summary = std::move(summary);
+  }
+  void reason(std::string code, double value, double threshold, std::string text) {
+    out_.reasons.push_back({std::move(code), value, threshold, std::move(text)});
+  }
+  [[nodiscard]] long extreme() const {
+    return std::lround(d_.test.p_value * (d_.test.permutations + 1)) - 1;
+  }
+
+  void no_shift() {
+    set(Verdict::none, {"lr", "adv01", "svm"}, "--method lr",
+        "No shift is visible: training and target cannot be told apart. Use lr (or adv01, svm).");
+    constexpr std::size_t few = 50;
+    const std::size_t rows = std::min(d_.train_rows, d_.target_rows);
+    if (rows < few) {
+      reason("few-rows", static_cast<double>(rows), few,
+             fmt::format("With {} rows in a sample only a large shift would be seen.", rows));
+    }
+    out_.shifted_views.clear();
+    out_.stable_views.clear();
+    for (const ViewDivergence& v : d_.views) out_.stable_views.push_back(v.name);
+  }
+
+  void where() {
+    if (out_.shifted_views.empty()) {
+      double largest = 0;
+      for (const ViewDivergence& v : d_.views) largest = std::max(largest, v.kl);
+      reason("joint-shift", largest, d_.view_threshold,
+             "No view moved much by itself: the shift is small, or in how the inputs go together.");
+    } else {
+      double largest = 0;
+      for (const ViewDivergence& v : d_.views) largest = std::max({largest, v.kl, v.kl_binned});
+      reason("shifted-views", largest, d_.view_threshold,
+             fmt::format("What moved: {} (symmetric KL up to {:.2f}, from {:.2g} on it counts).",
+                         listed(out_.shifted_views), largest, d_.view_threshold));
+    }
+    for (const ViewDivergence& v : d_.views) {
+      if (!v.generalized || v.stable) continue;
+      blind_ = true;
+      reason("ratio-blind", v.kl_binned, d_.view_threshold,
+             fmt::format("{} changed its shape rather than its mean (binned KL {:.2f}), which the "
+                         "{} density ratio does not follow (KL {:.2f}): compare with --ratio ulsif "
+                         "or gaussian.",
+                         v.name, v.kl_binned, d_.ratio, std::max(0.0, v.kl)));
+    }
+  }
+
+  void how_bad() {
+    reason("effective-sample-size", ess_, weighting_suffices,
+           fmt::format("Weighted to look like the target, the {} training rows are worth {:.1f} "
+                       "({:.0f}%).",
+                       d_.train_rows, d_.effective_sample_size, 100 * ess_));
+    const Support& s = d_.support;
+    reason("support", s.share, most_unsupported,
+           fmt::format("{:.1f}% of the target ({} rows) is where training data do not reach; "
+                       "without shift {:.1f}% would be.",
+                       100 * s.share, s.rows, 100 * s.expected));
+  }
+
+  void decide() {
+    const Support& s = d_.support;
+    if (s.share >= most_unsupported) {
+      set(Verdict::no_overlap, {"robust"}, "--method robust",
+          fmt::format("{:.0f}% of the target lies where there are no training data: no method can "
+                      "know the labels there. Collect labels there, these rows first; until then "
+                      "robust says honestly that it does not know.",
+                      100 * s.share));
+      return;
+    }
+    const std::string label =
+        s.share >= some_unsupported && s.share > 2 * s.expected
+            ? fmt::format(" {:.0f}% of the target has no training support: label rows there first.",
+                          100 * s.share)
+            : "";
+    if (ess_ >= weighting_suffices && !blind_) {
+      set(Verdict::mild, {"iw", "robust"}, "--method iw",
+          fmt::format("Mild shift: {:.0f}% of the training sample remains after weighting. iw, or "
+                      "robust with --generalize temper:auto, will do.",
+                      100 * ess_) +
+              label);
+    } else if (!out_.stable_views.empty() && !out_.shifted_views.empty()) {
+      set(Verdict::views, {"robust-view", "robust01-view"}, view_command(out_.stable_views, views_),
+          fmt::format("Strong shift in {}, but {} of {} views hardly moved ({}): use robust-view, "
+                      "which trusts those and is cautious about the rest.",
+                      listed(out_.shifted_views), out_.stable_views.size(), d_.views.size(),
+                      listed(out_.stable_views)) +
+              label);
+    } else {
+      set(Verdict::strong, {"robust", "robust01"}, "--method robust",
+          "Strong shift in everything: robust stays honest where there is no support, but labels "
+          "from the target would help most." +
+              label);
+    }
+  }
+
+  const Diagnosis& d_;
+  const std::string& views_;
+  double ess_;
+  bool blind_ = false;  // a view changed in a way that the ratio, and so the weights, do not see
+  Recommendation out_;
+};
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::none:
+      return "none";
+    case Verdict::undetermined:
+      return "undetermined";
+    case Verdict::mild:
+      return "mild";
+    case Verdict::views:
+      return "views";
+    case Verdict::strong:
+      return "strong";
+    case Verdict::no_overlap:
+      return "no-overlap";
+  }
+  return "undetermined";
+}
+
+Recommendation recommend(const Diagnosis& diagnosis, const std::string& views) {
+  return Writer(diagnosis, views).write();
+}
+
+}  // namespace covshift

@@ -1,0 +1,38 @@
+// Rows as points of a few standardised dimensions; private to diagnose/.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "covshift/ratio/rows.hpp"
+
+namespace covshift {
+
+/// x becomes (x - mean)/deviation, column by column. More than `most_dims` columns are hashed: each
+/// is added, with a sign, to one of so many dimensions. Both are drawn without a look at the rows,
+/// so that a test on the result is as valid as on the columns; it only sees less.
+class RowSpace {
+ public:
+  static constexpr std::size_t most_dims = 256;
+
+  /// A column of deviation 0 says nothing and becomes 0.
+  RowSpace(std::span<const double> mean, std::span<const double> deviation, std::uint64_t seed);
+
+  [[nodiscard]] std::size_t dims() const { return offset_.size(); }
+  /// Row i as dims() numbers.
+  template <typename T>
+  void fill(const Rows& rows, std::size_t i, T* out) const {
+    for (std::size_t k = 0; k < offset_.size(); ++k) out[k] = static_cast<T>(offset_[k]);
+    rows.each(i, [&](std::size_t j, double value) {
+      out[dim_[j]] += static_cast<T>(value * factor_[j]);
+    });
+  }
+
+ private:
+  std::vector<std::size_t> dim_;  // of each column
+  std::vector<double> factor_;    // sign / deviation
+  std::vector<double> offset_;    // of each dimension: what the means add up to
+};
+
+}  // namespace covshift

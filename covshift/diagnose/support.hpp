@@ -1,0 +1,32 @@
+// Where training data do not reach; private to diagnose/.
+#pragma once
+
+#include <span>
+
+#include "covshift/diagnose/diagnose.hpp"
+#include "covshift/diagnose/domain_test.hpp"
+
+namespace covshift {
+
+struct Unsupported {
+  Support support;
+  std::vector<bool> row;  ///< of every target row
+};
+
+/// A target row is without training support if it is stranger to the training rows than all but
+/// 0.5% of these are to each other (one row at least), in either of two respects:
+///   far     its distance to the nearest of up to 500 training rows, in standardised columns;
+///   beyond  its score in the direction that best separates the samples (held out: DomainScores).
+/// Distance sees what is new in kind; the direction sees what many irrelevant columns drown in a
+/// distance. Without shift `expected` of the target, 1% or less, is either.
+Unsupported find_unsupported(const Rows& train, const Rows& target, const RowSpace& space,
+                             const DomainScores& scores, const DiagnoseOptions& options);
+
+/// The rows to label first: of up to 500 candidates (unsupported rows; where these are few, those
+/// that look most like the target) the ones that bring all others nearest to a labelled one,
+/// greedily.
+std::vector<RowToLabel> rows_to_label(const Rows& target, const RowSpace& space,
+                                      const Unsupported& unsupported, std::span<const double> score,
+                                      const DiagnoseOptions& options);
+
+}  // namespace covshift

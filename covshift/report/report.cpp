@@ -1,0 +1,70 @@
+#include "covshift/report/report.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/version.hpp"
+
+namespace covshift {
+namespace embedded {
+extern const std::string_view page;
+extern const std::string_view style;
+extern const std::string_view script;
+extern const std::string_view library;
+}  // namespace embedded
+
+namespace {
+
+/// JSON that can stand in a script element: outside of its strings JSON has no '<', and in them
+/// \u003c is the same character, so that no text can end the element or begin a comment. All else
+/// that is not ASCII is escaped too; bytes that are no UTF-8 are replaced.
+std::string inert(const nlohmann::ordered_json& data) {
+  const std::string text =
+      data.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+bool report_available() { return !embedded::library.empty(); }
+
+std::string report_page(std::string_view kind, std::string_view title,
+                        const nlohmann::ordered_json& data) {
+  if (!report_available()) {
+    fail_input(
+        "this covshift was built without the plotting library of the report; run "
+        "scripts/report_library.sh (it needs npm) and build again, or use --json");
+  }
+  const nlohmann::ordered_json content = {
+      {"kind", kind}, {"title", title}, {"version", version()}, {"data", data}};
+  const std::string json = inert(content);
+  // The template names what goes where: {{style}}, {{library}}, {{data}}, {{script}}. Filled in one
+  // pass, so that no content is searched for places itself.
+  std::string out;
+  std::string_view rest = embedded::page;
+  while (true) {
+    const std::size_t open = rest.find("{{");
+    const std::size_t close = rest.find("}}", open);
+    if (open == std::string_view::npos || close == std::string_view::npos) break;
+    const std::string_view name = rest.substr(open + 2, close - open - 2);
+    out += rest.substr(0, open);
+    out += name == "style"     ? embedded::style
+           : name == "library" ? embedded::library
+           : name == "data"    ? std::string_view(json)
+                               : embedded::script;
+    rest = rest.substr(close + 2);
+  }
+  out += rest;
+  return out;
+}
+
+}  // namespace covshift
