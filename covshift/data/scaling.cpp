@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/precise_sum.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/number.hpp"
 #include "covshift/data/rows.hpp"
@@ -68,13 +69,16 @@ struct Moments {
 Moments moments_of(const Sample& sample, const Extent& extent) {
   const std::size_t cols = sample.rows.dims();
   Moments moments{std::vector<double>(cols), std::vector<double>(cols)};
+  std::vector<PreciseSum> sums(cols);
   sample.each([&](std::size_t c, double value, double weight) {
-    moments.mean[c] += weight * value / extent.total;
+    sums[c].add_product(weight, value);
   });
+  for (std::size_t c = 0; c < cols; ++c) moments.mean[c] = sums[c].value() / extent.total;
+  sums.assign(cols, {});
   sample.each([&](std::size_t c, double value, double weight) {
-    const double distance = value - moments.mean[c];
-    moments.deviation[c] += weight * (distance * distance) / extent.total;
+    sums[c].add_square(weight, value - moments.mean[c]);
   });
+  for (std::size_t c = 0; c < cols; ++c) moments.deviation[c] = sums[c].value() / extent.total;
   for (std::size_t c = 0; c < cols; ++c) {
     const double zeros = std::max(0.0, extent.total - extent.stored[c]);
     moments.deviation[c] =

@@ -8,5 +8,6 @@ namespace covshift::python {
 void bind_data(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_ratio(nanobind::module_& m);
+void bind_diagnose(nanobind::module_& m);
 
 }  // namespace covshift::python

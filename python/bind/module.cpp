@@ -55,4 +55,5 @@ NB_MODULE(_core, m) {
   bind_data(m);
   bind_model(m);
   bind_ratio(m);
+  bind_diagnose(m);
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -114,21 +116,30 @@ def data_of(estimator, X, *, as_table: bool | None = None):
                 f"this {type(estimator).__name__} was fitted on columns with categories or "
                 "densities; give a pandas or polars DataFrame with the same columns"
             )
-        if as_table is None or not estimator._model.needs_columns:
+        if not getattr(estimator._model, "needs_columns", False):
             validate_data(estimator, X, reset=False, skip_check_array=True)
         return table_of(X, "X")
     return matrix_of(validate_data(estimator, X, reset=False, **_MATRIX))
 
 
-def training_data(estimator, X, X_target, *, as_table: bool):
-    """Data and target of a fit (the target None: no shift), the names of columns (of a matrix), and X
-    as checked."""
+class Training(NamedTuple):
+    """What a fit learns from."""
+
+    data: _core.Data
+    target: _core.Data | None  # none: no shift
+    names: list[str]  # of a matrix' columns; empty: they have none
+    columns: list[str]  # what the library calls the columns
+    X: object  # as checked
+    y: np.ndarray | None
+
+
+def training_data(estimator, X, X_target, *, y="no_validation", as_table: bool = False) -> Training:
     if isinstance(X_target, Target):
         X_target = X_target.X
     if as_table or has_categories(X):
         if not is_frame(X):
             raise ValueError("columns can be named only of a pandas or polars DataFrame; give one")
-        validate_data(estimator, X, skip_check_array=True)
+        validate_data(estimator, X, y, skip_check_array=True)
         if X_target is not None and not is_frame(X_target):
             raise TypeError(
                 "X is a DataFrame with categories, X_target is not; give a DataFrame with the same "
@@ -136,11 +147,17 @@ def training_data(estimator, X, X_target, *, as_table: bool):
             )
         _compare_columns(X, X_target)
         target = None if X_target is None else table_of(X_target, "X_target")
-        return table_of(X, "X"), target, [], X
+        columns = [str(name) for name in X.columns]
+        return Training(table_of(X, "X"), target, [], columns, X, y)
     _compare_columns(X, X_target)
-    X = validate_data(estimator, X, **_MATRIX)
+    if isinstance(y, str):
+        X, y = validate_data(estimator, X, **_MATRIX), None
+    else:
+        X, y = validate_data(estimator, X, y, **_MATRIX)
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
-    return matrix_of(X), _target_matrix(X, X_target), names, X
+    prefix = "" if sp.issparse(X) else "c"
+    columns = names or [f"{prefix}{c + 1}" for c in range(X.shape[1])]
+    return Training(matrix_of(X), _target_matrix(X, X_target), names, columns, X, y)
 
 
 def _compare_columns(X, X_target) -> None:
@@ -182,6 +199,30 @@ def _target_matrix(X, X_target):
     elif sp.issparse(target) and not sp.issparse(X):
         target = target.toarray(order="C")
     return matrix_of(target)
+
+
+def view_groups(views, columns: list[str]):
+    """Views as the extension module takes them: a text, or pairs of a name and its columns."""
+    if isinstance(views, (str, os.PathLike)):
+        return os.fspath(views)
+    if not isinstance(views, Mapping):
+        raise TypeError(
+            "views must be 'all', 'each', the path of a file or a dict of names to lists of columns, "
+            f"not {type(views).__name__}"
+        )
+
+    def name_of(column) -> str:
+        if isinstance(column, str):
+            return column
+        if not 0 <= column < len(columns):
+            raise ValueError(f"views: there is no column {column}; columns are 0 to {len(columns) - 1}")
+        return columns[column]
+
+    groups = []
+    for name, members in views.items():
+        members = [members] if isinstance(members, (str, int, np.integer)) else members
+        groups.append((str(name), [name_of(member) for member in members]))
+    return groups
 
 
 def thread_count(threads: int | None) -> int:

@@ -7,7 +7,7 @@ import json
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import _check_sample_weight
+from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from . import _core
 from ._data import (
@@ -63,29 +63,27 @@ class DensityRatio(BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             How often each training row counts.
         """
-        if X_target is None and self._is_target(y):
+        if X_target is None and _is_sample(y):
             X_target = y
-        elif y is not None and np.ndim(y) == 1 and len(y) != _rows(X):
+        elif y is not None and _num_samples(y) != _num_samples(X):
             raise ValueError(
-                f"the second argument has {len(y)} entries for {_rows(X)} rows of X: it is neither "
-                "labels (which are ignored) nor a target sample (which has two dimensions)"
+                f"the second argument has {_num_samples(y)} entries for {_num_samples(X)} rows of X: it "
+                "is neither labels (which are ignored) nor a target sample (which has two dimensions)"
             )
         threads = thread_count(self.threads)
-        data, target, names, checked = training_data(self, X, X_target, as_table=False)
+        given = training_data(self, X, X_target)
         if sample_weight is not None:
             sample_weight = _check_sample_weight(
-                sample_weight, checked, dtype=np.float64, ensure_non_negative=True
+                sample_weight, given.X, dtype=np.float64, ensure_non_negative=True
             )
         options = {**DEFAULTS, **self._options()}
         options.update(scale=self.scale, seed=seed_of(self.random_state), threads=threads)
-        self._model = _core.fit_ratio(self._method(), data, target, names, sample_weight, options)
+        self._model = _core.fit_ratio(
+            self._method(), given.data, given.target, given.names, sample_weight, options
+        )
         self._table = has_categories(X)
         self.report_ = json.loads(self._model.report)
         return self
-
-    @staticmethod
-    def _is_target(y) -> bool:
-        return isinstance(y, Target) or is_frame(y) or (y is not None and len(np.shape(y)) == 2)
 
     def log_ratio(self, X) -> np.ndarray:
         """log P_target(x)/P_train(x) of each row; always finite."""
@@ -124,8 +122,11 @@ class DensityRatio(BaseEstimator):
         return tags
 
 
-def _rows(X) -> int:
-    return X.shape[0] if hasattr(X, "shape") else len(X)
+def _is_sample(y) -> bool:
+    """Two dimensions: rows of features, no labels."""
+    if isinstance(y, Target) or is_frame(y):
+        return True
+    return getattr(y, "ndim", np.ndim(y) if isinstance(y, (list, tuple)) else 0) == 2
 
 
 class LogisticRatio(DensityRatio):

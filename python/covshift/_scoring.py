@@ -10,19 +10,25 @@ class Target:
     """A target sample on its way through scikit-learn.
 
     ``GridSearchCV`` and its kin cut every array that is as long as ``X`` into the same folds. A target
-    sample is no property of the rows of ``X``: wrapped like this it arrives whole, whatever its length.
+    sample is no property of the rows of ``X``: wrapped like this it arrives whole, whatever its length,
+    and transformers of a pipeline still see an array.
     """
 
     def __init__(self, X):
         self.X = X
 
     @property
-    def __array_interface__(self):  # for transformers on the way, without looking like an array
-        self._array = np.ascontiguousarray(self.X)
-        return self._array.__array_interface__
+    def shape(self) -> tuple[int, ...]:
+        return self.X.shape
+
+    def __getitem__(self, rows):
+        return self
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.X, dtype=dtype) if copy else np.asarray(self.X, dtype=dtype)
 
     def __repr__(self) -> str:
-        return f"Target({type(self.X).__name__} of {self.X.shape[0]} rows)"
+        return f"Target({type(self.X).__name__} of {self.shape[0]} rows)"
 
 
 class ImportanceWeightedScorer:
