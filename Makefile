@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 export JOBS
 
-.PHONY: all demo test bench bench-csv asan tsan tidy format format-check install clean help
+.PHONY: all demo test bench bench-csv bench-python wheel asan tsan tidy format format-check install clean help
 
 all: ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -15,8 +15,8 @@ all: ## build the program, build/covshift (the default)
 demo: all ## build and run the demonstration
 	@scripts/demo.sh
 
-test: ## everything that must hold: all tests, sanitizers, clang-tidy, format
-	@scripts/packages.sh build test
+test: ## everything that must hold: all tests, the wheel, sanitizers, clang-tidy, format
+	@scripts/packages.sh build test python
 	@scripts/test.sh
 
 bench: ## build and run the benchmarks, with a table at the end
@@ -46,6 +46,13 @@ format: ## bring all C++ sources into the project's format
 format-check: ## say which C++ sources are not in the project's format
 	@scripts/packages.sh test
 	@scripts/format.sh --check
+
+wheel: ## build the Python package, build/python/wheel/ (pip install . does the same and installs)
+	@scripts/packages.sh build python
+	@scripts/wheel.sh
+
+bench-python: wheel ## what a prediction of one row costs from Python, and what a fit copies
+	@build/python/venv/bin/python bench/python/overhead.py
 
 install: all ## install program, library and headers under PREFIX (/usr/local)
 	@cmake --build build -j $(JOBS) --target covshift
