@@ -5,18 +5,25 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 export JOBS
 
-.PHONY: all demo test bench bench-csv bench-python wheel asan tsan tidy format format-check install clean help
+.PHONY: all library demo test bench bench-csv bench-python wheel asan tsan tidy format format-check
+.PHONY: install clean help
 
-all: ## build the program, build/covshift (the default)
+all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS) --target covshift_cli
 
+# The plotting library of the report; without it everything else still works.
+library:
+	@scripts/packages.sh report || echo "make: going on without npm, and so without --report" >&2
+	@scripts/report_library.sh
+
 demo: all ## build and run the demonstration
 	@scripts/demo.sh
 
-test: ## everything that must hold: all tests, the wheel, sanitizers, clang-tidy, format
+test: library ## everything that must hold: all tests, the wheel, sanitizers, clang-tidy, format
 	@scripts/packages.sh build test python
+	@scripts/packages.sh browser || echo "make: going on without Chromium; tests of the page are skipped" >&2
 	@scripts/test.sh
 
 bench: ## build and run the benchmarks, with a table at the end

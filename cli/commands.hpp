@@ -22,6 +22,7 @@ void add_predict(CLI::App& app, Common& common);
 void add_evaluate(CLI::App& app, Common& common);
 void add_sample(CLI::App& app, Common& common);
 void add_diagnose(CLI::App& app, Common& common);
+void add_compare(CLI::App& app, Common& common);
 void add_demo(CLI::App& app, Common& common);
 void add_completion(CLI::App& app);
 

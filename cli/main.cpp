@@ -55,6 +55,8 @@ int main(int argc, char** argv) {
       "they were trained on.\n\n"
       "Start here:\n"
       "  covshift demo                                    see what it does, no files needed\n"
+      "  covshift diagnose train.csv new.csv --label y    is there shift, and what to do\n"
+      "  covshift compare train.csv new.csv --label y --report report.html\n"
       "  covshift fit train.csv --target new.csv --label y -o model.json\n"
       "  covshift predict model.json new.csv -o predictions.csv\n"
       "  covshift evaluate model.json labelled.csv");
@@ -67,6 +69,7 @@ int main(int argc, char** argv) {
   cli::add_predict(app, common);
   cli::add_evaluate(app, common);
   cli::add_diagnose(app, common);
+  cli::add_compare(app, common);
   cli::add_sample(app, common);
   cli::add_demo(app, common);
   cli::add_completion(app);

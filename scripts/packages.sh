@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the Debian packages that a purpose needs and that are missing:
-#     scripts/packages.sh build|test|bench|venv|python...
+#     scripts/packages.sh build|report|test|browser|bench|venv|python...
 # Nothing happens, and no network is needed, when all are there. As root, or with sudo.
 set -euo pipefail
 
@@ -9,15 +9,20 @@ for purpose in "$@"; do
   case $purpose in
     build) packages+=(cmake ninja-build g++ libeigen3-dev coinor-libclp-dev libcli11-dev
                       nlohmann-json3-dev libfmt-dev zlib1g-dev) ;;
+    # Another npm than Debian's will do, and the two do not go together.
+    report) command -v npm >/dev/null || packages+=(npm) ;;
+    browser) command -v chromium >/dev/null || packages+=(chromium) ;;
     test)  packages+=(libgtest-dev libgmock-dev librapidcheck-dev clang-format clang-tidy
                       python3 python3-numpy python3-scipy) ;;
     bench) packages+=(libbenchmark-dev python3) ;;
     venv)  packages+=(python3-venv) ;;
     python) packages+=(python3-venv python3-dev) ;;
-    *) echo "packages.sh: unknown purpose '$purpose' (build, test, bench, venv, python)" >&2; exit 2 ;;
+    *) echo "packages.sh: unknown purpose '$purpose' (build, report, test, browser, bench, venv, python)" >&2
+       exit 2 ;;
   esac
 done
 
+[ ${#packages[@]} -eq 0 ] && exit 0
 if ! command -v dpkg-query >/dev/null; then
   echo "packages.sh: not a Debian system; continuing as if these were installed: ${packages[*]}" >&2
   exit 0

@@ -5,8 +5,8 @@
 
 namespace covshift {
 
-/// A sum in twice the precision of a double (Knuth's two-sum, products by fused multiply-add): a row
-/// counted twice and the row two times over give the same double, as good as always.
+/// A sum in twice the precision of a double (Knuth's two-sum, products by fused multiply-add): a
+/// row counted twice and the row two times over give the same double, as good as always.
 class PreciseSum {
  public:
   void add(double x) {

@@ -70,9 +70,8 @@ Moments moments_of(const Sample& sample, const Extent& extent) {
   const std::size_t cols = sample.rows.dims();
   Moments moments{std::vector<double>(cols), std::vector<double>(cols)};
   std::vector<PreciseSum> sums(cols);
-  sample.each([&](std::size_t c, double value, double weight) {
-    sums[c].add_product(weight, value);
-  });
+  sample.each(
+      [&](std::size_t c, double value, double weight) { sums[c].add_product(weight, value); });
   for (std::size_t c = 0; c < cols; ++c) moments.mean[c] = sums[c].value() / extent.total;
   sums.assign(cols, {});
   sample.each([&](std::size_t c, double value, double weight) {

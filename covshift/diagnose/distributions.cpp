@@ -9,7 +9,11 @@
 namespace covshift {
 namespace {
 
-constexpr std::size_t picture_bins = 40;
+/// As many as the smaller sample can fill without looking ragged.
+std::size_t picture_bins(std::size_t n, std::size_t m) {
+  return std::clamp<std::size_t>(
+      static_cast<std::size_t>(1.5 * std::sqrt(static_cast<double>(std::min(n, m)))), 8, 40);
+}
 constexpr std::size_t few_values = 20;
 
 /// Bins of equal shares of both samples, which binned_kl compares: ten rows of the smaller sample
@@ -137,8 +141,9 @@ void compare_numbers(const Feature& feature, const MatrixView& train, const Matr
       high = all.back();
     }
     inner.clear();
-    for (std::size_t k = 0; k <= picture_bins; ++k) {
-      const double t = static_cast<double>(k) / picture_bins;
+    const std::size_t bins = picture_bins(a.size(), b.size());
+    for (std::size_t k = 0; k <= bins; ++k) {
+      const double t = static_cast<double>(k) / static_cast<double>(bins);
       out.edges.push_back(low * (1 - t) + high * t);
     }
     inner.assign(out.edges.begin() + 1, out.edges.end() - 1);

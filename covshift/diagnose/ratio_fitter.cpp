@@ -33,7 +33,18 @@ Matrix some_rows(const Matrix& x, std::size_t count, Random& random) {
   return out;
 }
 
-const Matrix& some(const Matrix& all, const Matrix& part) { return part.rows > 0 ? part : all; }
+/// A few columns of a dense matrix, side by side: passes over one column of many would load them
+/// all.
+Matrix some_columns(const Matrix& x, const std::vector<std::int32_t>& columns) {
+  Matrix out;
+  out.rows = x.rows;
+  out.cols = columns.size();
+  out.values.reserve(out.rows * out.cols);
+  for (std::size_t i = 0; i < x.rows; ++i) {
+    for (const std::int32_t j : columns) out.values.push_back(x.values[i * x.cols + j]);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -51,22 +62,37 @@ RatioFitter::RatioFitter(const Matrix& train, const Matrix& target, const Diagno
 }
 
 std::unique_ptr<DensityRatio> RatioFitter::fit(const std::vector<std::int32_t>& columns) const {
+  return fit(columns, train_, target_, some_train_, some_target_);
+}
+
+std::unique_ptr<DensityRatio> RatioFitter::fit(const std::vector<std::int32_t>& columns,
+                                               const Matrix& train, const Matrix& target,
+                                               const Matrix& some_train,
+                                               const Matrix& some_target) const {
   RatioOptions options = options_;
   options.columns = columns;
   const bool logistic = options.method == RatioMethod::logistic;
   const bool all_at_once = options.method == RatioMethod::none ||
                            options.method == RatioMethod::gaussian ||
                            (logistic && options.lambda.rule != RatioLambda::Rule::cv);
-  if (!sampled_ || all_at_once) return fit_ratio(options, train_.view(), target_.view());
-  std::unique_ptr<DensityRatio> ratio =
-      fit_ratio(options, some(train_, some_train_).view(), some(target_, some_target_).view());
+  if (!sampled_ || all_at_once) return fit_ratio(options, train.view(), target.view());
+  const Matrix& from = some_train.rows > 0 ? some_train : train;
+  const Matrix& to = some_target.rows > 0 ? some_target : target;
+  std::unique_ptr<DensityRatio> ratio = fit_ratio(options, from.view(), to.view());
   if (!logistic) return ratio;
   options.lambda = {RatioLambda::Rule::value, ratio->report().at("lambda").get<double>()};
-  return fit_ratio(options, train_.view(), target_.view());
+  return fit_ratio(options, train.view(), target.view());
 }
 
 double RatioFitter::kl(const std::vector<std::int32_t>& columns) const {
-  return symmetric_kl(*fit(columns), train_.view(), target_.view(), {}, options_.threads);
+  if (train_.sparse || columns.size() * 2 > train_.cols) {
+    return symmetric_kl(*fit(columns), train_.view(), target_.view(), {}, options_.threads);
+  }
+  const Matrix train = some_columns(train_, columns);
+  const Matrix target = some_columns(target_, columns);
+  const auto ratio = fit({}, train, target, some_columns(some_train_, columns),
+                         some_columns(some_target_, columns));
+  return symmetric_kl(*ratio, train.view(), target.view(), {}, options_.threads);
 }
 
 }  // namespace covshift

@@ -21,6 +21,11 @@ class RatioFitter {
   [[nodiscard]] double kl(const std::vector<std::int32_t>& columns) const;
 
  private:
+  [[nodiscard]] std::unique_ptr<DensityRatio> fit(const std::vector<std::int32_t>& columns,
+                                                  const Matrix& train, const Matrix& target,
+                                                  const Matrix& some_train,
+                                                  const Matrix& some_target) const;
+
   const Matrix& train_;
   const Matrix& target_;
   RatioOptions options_;

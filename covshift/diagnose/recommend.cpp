@@ -7,7 +7,10 @@
 namespace covshift {
 namespace {
 
-constexpr double most_unsupported = 0.5;    // of the target: beyond, no method can help
+// Shares of the target without training support from which on no method can help: where nothing
+// is stable that evidence could come from, and in any case.
+constexpr double most_unsupported = 0.5;
+constexpr double all_unsupported = 0.9;
 constexpr double some_unsupported = 0.05;   // worth a word
 constexpr double weighting_suffices = 0.5;  // effective sample size, as a share of the rows
 
@@ -105,6 +108,10 @@ class Writer {
     return std::lround(d_.test.p_value * (d_.test.permutations + 1)) - 1;
   }
 
+  [[nodiscard]] double unsupported_limit() const {
+    return out_.stable_views.empty() ? most_unsupported : all_unsupported;
+  }
+
   void no_shift() {
     set(Verdict::none, {"lr", "adv01", "svm"}, "--method lr",
         "No shift is visible: training and target cannot be told apart. Use lr (or adv01, svm).");
@@ -149,7 +156,7 @@ class Writer {
                        "({:.0f}%).",
                        d_.train_rows, d_.effective_sample_size, 100 * ess_));
     const Support& s = d_.support;
-    reason("support", s.share, most_unsupported,
+    reason("support", s.share, unsupported_limit(),
            fmt::format("{:.1f}% of the target ({} rows) is where training data do not reach; "
                        "without shift {:.1f}% would be.",
                        100 * s.share, s.rows, 100 * s.expected));
@@ -157,7 +164,7 @@ class Writer {
 
   void decide() {
     const Support& s = d_.support;
-    if (s.share >= most_unsupported) {
+    if (s.share >= unsupported_limit()) {
       set(Verdict::no_overlap, {"robust"}, "--method robust",
           fmt::format("{:.0f}% of the target lies where there are no training data: no method can "
                       "know the labels there. Collect labels there, these rows first; until then "

@@ -150,7 +150,9 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
     if (options.progress) options.progress(stage, share);
   };
   Shift shift(data.views);
-  if (data.target != nullptr) {
+  if (data.shift != nullptr) {
+    shift = *data.shift;
+  } else if (data.target != nullptr) {
     announce("density ratio", 0);
     if (data.target->cols != data.features.cols) {
       fail_input("the target has {} columns, the training data {}", data.target->cols,
@@ -212,6 +214,7 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
 
   Setting setting(data, options, shift.assuming(chosen->assumption, data.views), *game);
   setting.problem.lambda = lambda;
+  if (options.held_out) report.held_out = held_out_potentials(setting.problem, cv);
   announce("training", 0);
   SolveOptions last = options.solve;
   last.observer = [&](const Progress& progress) {

@@ -51,8 +51,9 @@ struct FitOptions {
   std::vector<double> lambdas = paper_lambdas();
   int folds = 5;
   bool bias = true;
-  double delta = 0.05;  ///< of the certificate's finite-sample term
-  SolveOptions solve;   ///< with threads and seed, which all parts use; observes the last fit
+  double delta = 0.05;    ///< of the certificate's finite-sample term
+  bool held_out = false;  ///< also predict every training row by a fit that has not seen it
+  SolveOptions solve;     ///< with threads and seed, which all parts use; observes the last fit
   std::function<bool()> cancelled;  ///< asked by several threads; true: throws Error (stopped)
   /// What is being done, and the share of it that is done; one thread at a time.
   std::function<void(std::string_view, double)> progress;
@@ -67,6 +68,8 @@ struct TrainingData {
   const MatrixView* target = nullptr;  ///< unlabelled inputs of where the model will be used
   Views views;
   GivenDensities given_train, given_target;
+  /// Fitted before on these data (Shift::fit), to be used instead of estimating it again.
+  const Shift* shift = nullptr;
 };
 
 struct RatioSummary {
@@ -86,6 +89,7 @@ struct FitReport {
   std::string lambda_choice;          ///< fixed, cv or iwcv
   std::vector<Candidate> candidates;  ///< what was tried where something was chosen
   std::optional<RatioSummary> ratio;  ///< where there is a target
+  std::vector<double> held_out;       ///< potentials, rows x K, if asked for
   double seconds = 0;                 ///< of everything: ratio, selection and the fit
 };
 

@@ -9,6 +9,7 @@ namespace covshift {
 namespace embedded {
 extern const std::string_view page;
 extern const std::string_view style;
+extern const std::string_view charts;
 extern const std::string_view script;
 extern const std::string_view library;
 }  // namespace embedded
@@ -47,7 +48,8 @@ std::string report_page(std::string_view kind, std::string_view title,
   const nlohmann::ordered_json content = {
       {"kind", kind}, {"title", title}, {"version", version()}, {"data", data}};
   const std::string json = inert(content);
-  // The template names what goes where: {{style}}, {{library}}, {{data}}, {{script}}. Filled in one
+  // The template names what goes where: {{style}}, {{library}}, {{data}},
+  // {{charts}}, {{script}}. Filled in one
   // pass, so that no content is searched for places itself.
   std::string out;
   std::string_view rest = embedded::page;
@@ -60,6 +62,7 @@ std::string report_page(std::string_view kind, std::string_view title,
     out += name == "style"     ? embedded::style
            : name == "library" ? embedded::library
            : name == "data"    ? std::string_view(json)
+           : name == "charts"  ? embedded::charts
                                : embedded::script;
     rest = rest.substr(close + 2);
   }

@@ -13,19 +13,30 @@
 namespace covshift {
 namespace {
 
-/// Losses of the held-out examples (those of `held_out`) at weights T, written to their rows.
-void held_out_losses(const Problem& held_out, const std::vector<double>& weights, double* losses) {
+/// Potentials of the held-out examples (those of `held_out`) at weights T, written to their rows.
+void held_out_psi(const Examples& examples, const std::vector<double>& weights, double* psi) {
+  const auto k = static_cast<std::size_t>(examples.labels());
+  std::vector<double> own(examples.size() * k);
+  const RowMatrix t =
+      Eigen::Map<const RowMatrix>(weights.data(), examples.dims(), examples.labels());
+  examples.potentials(t, own.data());
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    std::copy_n(own.data() + i * k, k, psi + examples.row(i) * k);
+  }
+}
+
+/// Their losses, likewise. `psi` is room for the potentials of all rows.
+void held_out_losses(const Problem& held_out, const std::vector<double>& weights,
+                     std::vector<double>& psi, double* losses) {
   const Examples examples(held_out, 1, nullptr);
   const auto k = static_cast<std::size_t>(examples.labels());
   const Game& game = examples.game();
-  std::vector<double> psi(examples.size() * k);
-  const RowMatrix t =
-      Eigen::Map<const RowMatrix>(weights.data(), examples.dims(), examples.labels());
-  examples.potentials(t, psi.data());
+  psi.resize(held_out.features.rows * k);
+  held_out_psi(examples, weights, psi.data());
   std::vector<double> p(game.actions());
   for (std::size_t i = 0; i < examples.size(); ++i) {
     const int label = examples.label()[i];
-    const std::span<double> own(psi.data() + i * k, k);
+    const std::span<double> own(psi.data() + examples.row(i) * k, k);
     if (game.smooth()) {
       // V(psi) - psi[y] is the log loss itself, finite where the probability underflows.
       const double shift = own[label];
@@ -38,6 +49,50 @@ void held_out_losses(const Problem& held_out, const std::vector<double>& weights
       losses[examples.row(i)] = game.loss(p, label);
     }
   }
+}
+
+std::vector<int> checked_folds(const Problem& problem, const CrossValidation& options) {
+  Problem sound = problem;
+  sound.lambda = 1;  // the problem's own is not used
+  check(sound);
+  std::vector<int> fold = stratified_folds(problem.features, problem.labels, problem.sample_weight,
+                                           options.folds, options.seed);
+  const auto counted = static_cast<std::size_t>(
+      std::count_if(fold.begin(), fold.end(), [](int f) { return f >= 0; }));
+  if (options.folds < 2 || static_cast<std::size_t>(options.folds) > counted) {
+    fail_input("{} folds for {} examples; choose between 2 and the number of examples",
+               options.folds, counted);
+  }
+  return fold;
+}
+
+/// A fold's two problems, which differ in the weights of their rows only.
+struct Split {
+  Split(const Problem& problem, const std::vector<int>& fold, int f)
+      : inside(fold.size(), 0.0), outside(fold.size(), 0.0), training(problem), held_out(problem) {
+    for (std::size_t i = 0; i < fold.size(); ++i) {
+      if (fold[i] < 0) continue;
+      const double weight = problem.sample_weight.empty() ? 1 : problem.sample_weight[i];
+      (fold[i] == f ? outside : inside)[i] = weight;
+    }
+    training.sample_weight = inside;
+    held_out.sample_weight = outside;
+  }
+  Split(const Split&) = delete;
+  Split& operator=(const Split&) = delete;
+
+  std::vector<double> inside, outside;
+  Problem training, held_out;
+};
+
+SolveOptions fold_options(const CrossValidation& options) {
+  SolveOptions solve_options = options.solve;
+  solve_options.threads = 1;
+  solve_options.seed = options.seed;
+  solve_options.observer = [&options](const Progress&) {
+    return !options.cancelled || !options.cancelled();
+  };
+  return solve_options;
 }
 
 }  // namespace
@@ -68,18 +123,8 @@ std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossVa
     fail_input("{} importance weights for {} examples", options.log_importance.size(), m);
   }
   if (options.lambdas.empty()) fail_input("cross validation needs at least one lambda to try");
-  Problem sound = problem;
-  sound.lambda = 1;
-  check(sound);
   const StopScope scope(options.cancelled);
-  const std::vector<int> fold = stratified_folds(
-      problem.features, problem.labels, problem.sample_weight, options.folds, options.seed);
-  const auto counted = static_cast<std::size_t>(
-      std::count_if(fold.begin(), fold.end(), [](int f) { return f >= 0; }));
-  if (options.folds < 2 || static_cast<std::size_t>(options.folds) > counted) {
-    fail_input("{} folds for {} examples; choose between 2 and the number of examples",
-               options.folds, counted);
-  }
+  const std::vector<int> fold = checked_folds(problem, options);
   std::vector<double> lambdas = options.lambdas;
   std::sort(lambdas.begin(), lambdas.end(), std::greater<>());
 
@@ -88,32 +133,18 @@ std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossVa
   // losses[l * m + i]: of example i, held out, at lambda l.
   std::vector<double> losses(lambdas.size() * m, 0.0);
   parallel_tasks(options.threads, static_cast<std::size_t>(options.folds), [&](std::size_t f) {
-    std::vector<double> inside(m, 0.0);
-    std::vector<double> outside(m, 0.0);
-    for (std::size_t i = 0; i < m; ++i) {
-      if (fold[i] < 0) continue;
-      const double weight = problem.sample_weight.empty() ? 1 : problem.sample_weight[i];
-      (fold[i] == static_cast<int>(f) ? outside : inside)[i] = weight;
-    }
-    Problem training = problem;
-    training.sample_weight = inside;
-    Problem held_out = problem;
-    held_out.sample_weight = outside;
-    SolveOptions solve_options = options.solve;
-    solve_options.threads = 1;
-    solve_options.seed = options.seed;
-    solve_options.observer = [&](const Progress&) {
-      return !options.cancelled || !options.cancelled();
-    };
+    Split split(problem, fold, static_cast<int>(f));
+    SolveOptions solve_options = fold_options(options);
+    std::vector<double> psi;
     Solution solution;
     for (std::size_t l = 0; l < lambdas.size(); ++l) {
-      training.lambda = lambdas[l];
-      held_out.lambda = lambdas[l];
+      split.training.lambda = lambdas[l];
+      split.held_out.lambda = lambdas[l];
       solve_options.start = solution.weights;
-      Solution next = solve(training, solve_options);
+      Solution next = solve(split.training, solve_options);
       if (next.status == Status::stopped) throw Error(Error::Kind::stopped, "stopped");
       solution = std::move(next);
-      held_out_losses(held_out, solution.weights, losses.data() + l * m);
+      held_out_losses(split.held_out, solution.weights, psi, losses.data() + l * m);
       const std::lock_guard lock(mutex);
       ++done;
       if (options.progress) {
@@ -141,6 +172,20 @@ std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossVa
     points.push_back({lambdas[l], mean, std::sqrt(variance / total)});
   }
   return points;
+}
+
+std::vector<double> held_out_potentials(const Problem& problem, const CrossValidation& options) {
+  const StopScope scope(options.cancelled);
+  const std::vector<int> fold = checked_folds(problem, options);
+  const auto k = static_cast<std::size_t>(problem.game->labels());
+  std::vector<double> psi(problem.features.rows * k, 0.0);
+  parallel_tasks(options.threads, static_cast<std::size_t>(options.folds), [&](std::size_t f) {
+    const Split split(problem, fold, static_cast<int>(f));
+    const Solution solution = solve(split.training, fold_options(options));
+    if (solution.status == Status::stopped) throw Error(Error::Kind::stopped, "stopped");
+    held_out_psi(Examples(split.held_out, 1, nullptr), solution.weights, psi.data());
+  });
+  return psi;
 }
 
 const CrossValidated& best(std::span<const CrossValidated> points) {

@@ -41,6 +41,11 @@ std::vector<int> stratified_folds(const MatrixView& features, std::span<const in
 /// The problem's own lambda is not used. Folds run in parallel; the result does not depend on it.
 std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossValidation& options);
 
+/// The potentials of every example, m x K, by a fit at the problem's lambda that has not seen it:
+/// on the folds of cross_validate. 0 for examples without weight. options.lambdas and
+/// log_importance are not used.
+std::vector<double> held_out_potentials(const Problem& problem, const CrossValidation& options);
+
 /// The point of the smallest loss; the largest lambda among equals.
 const CrossValidated& best(std::span<const CrossValidated> points);
 

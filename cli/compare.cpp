@@ -1,0 +1,270 @@
+#include "covshift/compare/compare.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.hpp"
+#include "cli/compare_table.hpp"
+#include "cli/output.hpp"
+#include "cli/report.hpp"
+#include "covshift/base/error.hpp"
+#include "covshift/data/labels.hpp"
+#include "covshift/data/read_table.hpp"
+#include "covshift/diagnose/diagnose.hpp"
+
+namespace covshift::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Flags {
+  std::string train, target, label, truth, report, methods, map;
+  std::string views = "each";
+  std::string metric = "brier";
+  std::string ratio = "logistic";
+  std::string ratio_lambda = "cv";
+  std::string scale = "unit";
+  double view_threshold = 0.1;
+  double level = 0.05;
+  int folds = 5;
+  unsigned long long seed = 0;
+};
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
+  return parts;
+}
+
+void check_methods(const std::string& text) {
+  for (const std::string& name : split(text)) {
+    if (name != "tempered") find_method(name);
+  }
+}
+
+/// Labelled rows to judge by.
+struct TruthRows {
+  Matrix features;
+  std::vector<int> labels;
+};
+
+/// A file with the inputs is judged on its own rows; one with labels alone holds those of the
+/// target's rows, in their order.
+TruthRows read_truth(const Flags& flags, const ReadOptions& read, const Encoder& encoder,
+                     const Classes& classes, const Scaler& scaler, const Matrix& target) {
+  const Table table = read_table(flags.truth, encoder.read_options(read));
+  TruthRows truth;
+  bool inputs = encoder.from_svmlight();
+  for (std::size_t s = 0; s < encoder.source_count() && !inputs; ++s) {
+    inputs = table.find(encoder.source_name(s)) != nullptr;
+  }
+  if (inputs) {
+    truth.features = encoder.encode(table).matrix;
+    scaler.apply(truth.features);
+  } else if (table.rows != target.rows) {
+    fail_input(
+        "{}: {} labels for {} target rows; give the labels of the target's rows in their order, or "
+        "labelled rows with all inputs",
+        flags.truth, table.rows, target.rows);
+  } else {
+    truth.features = target;
+  }
+  const LabelCodes codes = classes.codes(table, flags.label);
+  for (const LabelCodes::Unknown& u : codes.unknown) {
+    if (u.text.empty()) {
+      fail_input("{}:{}: the label is missing; the truth needs a label in every row", flags.truth,
+                 u.line);
+    }
+    warn(fmt::format("{}:{}: training never saw the class '{}' ({} rows); they count as errors",
+                     flags.truth, u.line, u.text, u.count));
+  }
+  truth.labels.assign(codes.codes.begin(), codes.codes.end());
+  return truth;
+}
+
+/// The plane of the map: the columns asked for, or the numbers that shifted most.
+MapOptions map_axes(const Flags& flags, const Diagnosis& d, const std::vector<Feature>& features,
+                    const Scaler& scaler) {
+  std::vector<std::string> names = split(flags.map);
+  if (names.empty() && !d.scatter.y.empty()) names = {d.scatter.x, d.scatter.y};
+  if (names.empty()) return {};
+  const auto column = [&](const std::string& name) {
+    for (const Feature& f : features) {
+      if (f.name == name && f.levels.empty()) return static_cast<int>(f.columns[0]);
+    }
+    fail_input("--map: there is no column of numbers named '{}' among the inputs", name);
+  };
+  if (names.size() != 2 || names[0] == names[1]) {
+    fail_input("--map needs two different columns, a,b; not '{}'", flags.map);
+  }
+  MapOptions map;
+  map.x = column(names[0]);
+  map.y = column(names[1]);
+  map.x_name = names[0];
+  map.y_name = names[1];
+  map.x_unit = scaler.scales()[static_cast<std::size_t>(map.x)];
+  map.x_origin = scaler.offsets()[static_cast<std::size_t>(map.x)];
+  map.y_unit = scaler.scales()[static_cast<std::size_t>(map.y)];
+  map.y_origin = scaler.offsets()[static_cast<std::size_t>(map.y)];
+  return map;
+}
+
+CompareOptions understand(const Flags& flags, const Common& common, ProgressBar& bar) {
+  CompareOptions options;
+  options.methods = split(flags.methods);
+  options.metric = parse_metric(flags.metric);
+  options.level = flags.level;
+  FitOptions& fit = options.fit;
+  fit.shift.view_threshold = flags.view_threshold;
+  fit.shift.ratio.method = parse_ratio_method(flags.ratio);
+  fit.shift.ratio.lambda = RatioLambda::parse(flags.ratio_lambda);
+  fit.folds = flags.folds;
+  fit.solve.seed = flags.seed;
+  fit.solve.threads = common.threads;
+  fit.cancelled = interrupted;
+  fit.progress = [&bar](std::string_view stage, double share) { bar.show(stage, share); };
+  return options;
+}
+
+void run(const Flags& given, const Common& common) {
+  Flags flags = given;
+  refuse_overwriting(flags.report, {flags.train, flags.target, flags.truth});
+  check_report(flags.report);
+  catch_interrupt();
+  ProgressBar bar(common.quiet || common.json);
+  bar.show("reading", 0);
+  ReadOptions read;
+  read.threads = common.threads;
+  if (!flags.label.empty()) read.text_columns = {flags.label};
+  const Table table = read_table(flags.train, read);
+  if (flags.label.empty() && table.sparse) flags.label = unnamed_label;
+  if (flags.label.empty()) {
+    throw CLI::ValidationError("--label", "say which column holds the class");
+  }
+  const Classes classes = Classes::fit(table, flags.label);
+  if (classes.size() < 2) {
+    fail_input("{}: column '{}' has one class only ('{}'); a classifier needs at least two",
+               flags.train, flags.label, classes.names()[0]);
+  }
+  const Encoder encoder = Encoder::fit(table, {flags.label});
+  const Matrix raw_train = encoder.encode(table).matrix;
+  const Matrix raw_target =
+      encoder.encode(read_table(flags.target, encoder.read_options(read))).matrix;
+  const std::vector<Feature> features = features_of(encoder);
+  const Views views = Views::parse(flags.views, encoder);
+
+  CompareOptions options = understand(flags, common, bar);
+  options.classes = classes.names();
+  DiagnoseOptions look;
+  look.ratio = options.fit.shift.ratio;
+  look.scale = parse_scale_kind(flags.scale);
+  look.view_threshold = flags.view_threshold;
+  look.views = flags.views;
+  look.seed = flags.seed;
+  look.threads = common.threads;
+  look.progress = options.fit.progress;
+  const Diagnosis diagnosis = diagnose(raw_train, raw_target, features, views, look);
+
+  const Scaler scaler = Scaler::fit(look.scale, raw_train);
+  Matrix train = raw_train;
+  Matrix target = raw_target;
+  scaler.apply(train);
+  scaler.apply(target);
+  options.map = map_axes(flags, diagnosis, features, scaler);
+  const LabelCodes codes = classes.codes(table, flags.label);
+  const MatrixView target_view = target.view();
+  TrainingData data;
+  data.features = train.view();
+  data.labels = codes.codes;
+  data.classes = static_cast<int>(classes.size());
+  data.target = &target_view;
+  data.views = views;
+  TruthRows truth_rows;
+  Truth truth;
+  if (!flags.truth.empty()) {
+    truth_rows = read_truth(flags, read, encoder, classes, scaler, target);
+    truth = {truth_rows.features.view(), truth_rows.labels};
+  }
+  const Comparison c = compare(data, flags.truth.empty() ? nullptr : &truth, options);
+  bar.clear();
+  Json json = to_json(c);
+  json["diagnosis"] = to_json(diagnosis);
+  if (!flags.report.empty()) {
+    write_report(flags.report, "compare", fmt::format("{} → {}", flags.train, flags.target), json);
+  }
+  if (common.json) {
+    print_json(json);
+  } else if (!common.quiet) {
+    fmt::print("{} training rows, {} target rows, {} classes; {}\n\n", c.train_rows, c.target_rows,
+               classes.size(), diagnosis.recommendation.summary);
+    print_comparison(c);
+    if (!flags.report.empty()) fmt::print("Report: {}\n", flags.report);
+  }
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Common& common) {
+  auto flags = std::make_shared<Flags>();
+  CLI::App* command = app.add_subcommand(
+      "compare", "Every method with its model selection, judged alike: a winner or a tie");
+  command->add_option("TRAIN", flags->train, "Labelled data: CSV (.gz), svmlight, ARFF or NPY")
+      ->required();
+  command
+      ->add_option("TARGET", flags->target,
+                   "Unlabelled data of where the model will be used (labels in it are ignored)")
+      ->required();
+  command->add_option("--label", flags->label,
+                      "The column of the class (svmlight files have their own)");
+  command->add_option("--truth", flags->truth,
+                      "Labels to judge by: a file with the inputs and the label, or with the "
+                      "target's labels alone in the order of its rows; never used for training");
+  command
+      ->add_option("--methods", flags->methods,
+                   "Which to compare, a,b,c: rows of the table of methods, and tempered (robust "
+                   "with --generalize temper:auto) (default: all)")
+      ->check(valid(check_methods));
+  command->add_option("--metric", flags->metric, "What decides: brier|error|log-loss")
+      ->check(valid([](const std::string& text) { parse_metric(text); }))
+      ->capture_default_str();
+  command
+      ->add_option("--level", flags->level,
+                   "How improbable a difference must be to make a winner, all methods together")
+      ->check(CLI::Range(1e-6, 0.5))
+      ->capture_default_str();
+  command->add_option("--map", flags->map,
+                      "The two columns of the decision map, a,b (default: the most shifted)");
+  command->add_option("--views", flags->views, "Groups of columns: all|each|FILE")
+      ->capture_default_str();
+  command
+      ->add_option("--view-threshold", flags->view_threshold,
+                   "Views whose symmetric KL is below this hardly moved")
+      ->check(non_negative_number())
+      ->capture_default_str();
+  command
+      ->add_option("--ratio", flags->ratio,
+                   "Density ratio: logistic|gaussian|ulsif|rulsif|kliep|kmm")
+      ->check(valid([](const std::string& text) { parse_ratio_method(text); }))
+      ->capture_default_str();
+  command
+      ->add_option("--ratio-lambda", flags->ratio_lambda,
+                   "Regularisation of the logistic ratio: a number|paper|cv")
+      ->check(valid([](const std::string& text) { RatioLambda::parse(text); }))
+      ->capture_default_str();
+  command->add_option("--scale", flags->scale, "Features: unit|standard|none")
+      ->check(CLI::IsMember({"unit", "standard", "none"}))
+      ->capture_default_str();
+  command->add_option("--folds", flags->folds, "Folds of the selection and of the estimates")
+      ->check(CLI::Range(2, 1000000))
+      ->capture_default_str();
+  add_report(*command, flags->report);
+  command->add_option("--seed", flags->seed, "Of folds and whatever else is random")
+      ->capture_default_str();
+  add_common(*command, common);
+  command->callback([flags, &common] { run(*flags, common); });
+}
+
+}  // namespace covshift::cli

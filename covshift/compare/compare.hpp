@@ -1,0 +1,98 @@
+// compare/: every method on the same data, judged alike. Uses everything but lab/ and report/.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "covshift/compare/decision_map.hpp"
+#include "covshift/model/classifier.hpp"
+
+namespace covshift {
+
+/// By what methods are judged. Brier's score, the mean squared distance of the probabilities from
+/// the label, is the one proper score that every method has: log loss is infinite where a method
+/// says 0 (as zero-one and hinge methods do), errors do not see overconfidence.
+enum class Metric { brier, error, log_loss };
+/// "brier", "error" or "log-loss"; an Error otherwise.
+Metric parse_metric(std::string_view name);
+std::string_view to_string(Metric metric);
+
+struct CompareOptions {
+  /// Its method, loss, assumption and held_out are not used; all else holds for every method.
+  FitOptions fit;
+  std::vector<std::string> methods;  ///< empty: the whole table, and `tempered`
+  Metric metric = Metric::brier;
+  double level = 0.05;               ///< of the comparison with the best, over all methods together
+  std::vector<std::string> classes;  ///< their names
+  MapOptions map;
+};
+
+/// A mean and its standard error. Infinite where a method gave some label probability 0.
+struct Estimate {
+  double value = 0;
+  double standard_error = 0;
+};
+struct Judgement {
+  std::size_t n = 0;  ///< rows
+  Estimate error, log_loss, brier;
+  double confidence = 0;  ///< mean probability of the likeliest class
+  /// Rows by that probability, in tenths; empty tenths are left out.
+  struct Tenth {
+    double confidence = 0;  ///< mean
+    double accuracy = 0;    ///< how often the likeliest class was the label
+    double share = 0;       ///< of the rows (of their weight)
+  };
+  std::vector<Tenth> calibration;
+  double calibration_error = 0;  ///< mean |confidence - accuracy| over the tenths, by share
+};
+
+struct Compared {
+  std::string name;  ///< of the table of methods, or `tempered`: robust with temper:auto
+  std::string loss, generalize, lambda_choice;
+  double lambda = 0;
+  Status status = Status::converged;
+  Certificate certificate;
+  std::string promise;  ///< the certificate in words
+  double seconds = 0;
+  /// On the target, from held-out training rows weighted by the density ratio: sum w l / sum w,
+  /// and its delta-method standard error sqrt(sum w^2 (l - mean)^2) / sum w.
+  Judgement estimated;
+  std::optional<Judgement> truth;  ///< where the target's labels are given
+  /// By how much it is worse than the best in the metric, and the standard error of that
+  /// difference, row by row.
+  Estimate behind;
+  bool tied = false;  ///< with the best (which is tied with itself)
+};
+
+struct Comparison {
+  std::size_t train_rows = 0, target_rows = 0, truth_rows = 0;
+  std::vector<std::string> classes;
+  Metric metric = Metric::brier;
+  bool by_truth = false;  ///< what the judgement rests on: true labels, or estimates
+  double effective_sample_size = 0;
+  double level = 0.05;
+  double critical = 0;  ///< so many standard errors make a difference
+  std::vector<Compared> methods;
+  std::string best;
+  /// Empty: a tie, or too little to tell.
+  std::string winner;
+  std::string statement;  ///< the result in words
+  std::vector<ViewShift> views;
+  std::optional<DecisionMap> map;
+};
+
+/// Labelled rows of the target; labels that training never saw are -1 and count as errors.
+struct Truth {
+  MatrixView features;
+  std::span<const int> labels;
+};
+
+/// `data` must have a target. Throws Error.
+Comparison compare(const TrainingData& data, const Truth* truth, const CompareOptions& options);
+
+nlohmann::ordered_json to_json(const Comparison& comparison);
+
+}  // namespace covshift

@@ -1,0 +1,204 @@
+#include "covshift/compare/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "covshift/base/error.hpp"
+
+namespace covshift {
+namespace {
+
+// Below so many effective rows a normal interval around a weighted mean says nothing.
+constexpr double least_effective = 30;
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += i == 0 ? "" : i + 1 == names.size() ? " and " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+std::string metric_words(Metric metric) {
+  switch (metric) {
+    case Metric::brier:
+      return "Brier score";
+    case Metric::error:
+      return "error rate";
+    case Metric::log_loss:
+      return "log loss";
+  }
+  return "";
+}
+
+std::string state(const Comparison& c) {
+  const std::string by = c.by_truth ? fmt::format("the {} labelled target rows", c.truth_rows)
+                                    : "held-out training rows weighted to look like the target";
+  const std::string words = metric_words(c.metric);
+  if (!c.by_truth && c.effective_sample_size < least_effective) {
+    return fmt::format(
+        "No winner can be named: after weighting, the training data are worth {:.1f} rows, too few "
+        "to compare methods on. {} has the smallest estimated {}, for what it is worth; labels "
+        "from the target would tell.",
+        c.effective_sample_size, c.best, words);
+  }
+  const auto best = std::find_if(c.methods.begin(), c.methods.end(),
+                                 [&](const Compared& m) { return m.name == c.best; });
+  const Judgement& judged = c.by_truth ? *best->truth : best->estimated;
+  const Estimate& e = c.metric == Metric::brier   ? judged.brier
+                      : c.metric == Metric::error ? judged.error
+                                                  : judged.log_loss;
+  if (!c.winner.empty()) {
+    return fmt::format(
+        "{} wins: its {} is {:.4f} ± {:.4f} on {}, and no other method comes within "
+        "{:.1f} standard errors of it.",
+        c.winner, words, e.value, e.standard_error, by, c.critical);
+  }
+  std::vector<std::string> tied;
+  for (const Compared& m : c.methods) {
+    if (m.tied && m.name != c.best) tied.push_back(m.name);
+  }
+  return fmt::format(
+      "A tie: {} has the smallest {} ({:.4f} ± {:.4f}) on {}, but {} cannot be told from it.",
+      c.best, words, e.value, e.standard_error, by, listed(tied));
+}
+
+}  // namespace
+
+const std::vector<double>& RowScores::of(Metric metric) const {
+  return metric == Metric::brier ? brier : metric == Metric::error ? error : log_loss;
+}
+
+RowScores score_rows(const Game& game, std::span<const double> psi, std::span<const int> labels) {
+  const auto k = static_cast<std::size_t>(game.labels());
+  std::vector<double> p(k);
+  std::vector<double> shifted(k);
+  std::vector<double> q(k);
+  RowScores s;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const double* own = psi.data() + i * k;
+    game.predict({own, k}, p);
+    const auto top = static_cast<int>(std::max_element(p.begin(), p.end()) - p.begin());
+    const int label = labels[i];
+    s.confidence.push_back(p[top]);
+    s.error.push_back(top == label ? 0 : 1);
+    double log_loss = label < 0 ? INFINITY : -std::log(p[label]);
+    if (label >= 0 && game.smooth()) {
+      // From the potentials: finite where the probability underflows.
+      for (std::size_t y = 0; y < k; ++y) shifted[y] = own[y] - own[label];
+      game.play(1, shifted.data(), &label, &log_loss, q.data());
+    }
+    s.log_loss.push_back(log_loss);
+    double brier = label < 0 ? 1 : 0;
+    for (std::size_t y = 0; y < k; ++y) {
+      const double apart = p[y] - (static_cast<int>(y) == label ? 1 : 0);
+      brier += apart * apart;
+    }
+    s.brier.push_back(brier);
+  }
+  return s;
+}
+
+Estimate weighted_mean(std::span<const double> scores, std::span<const double> weight) {
+  double total = 0;
+  double sum = 0;
+  const auto at = [&](std::size_t i) { return weight.empty() ? 1.0 : weight[i]; };
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (at(i) == 0) continue;
+    total += at(i);
+    sum += at(i) * scores[i];
+  }
+  Estimate e{sum / total, 0};
+  if (!std::isfinite(e.value)) {
+    e.standard_error = INFINITY;
+    return e;
+  }
+  double square = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    if (at(i) == 0) continue;
+    const double apart = at(i) * (scores[i] - e.value);
+    square += apart * apart;
+  }
+  e.standard_error = std::sqrt(square) / total;
+  return e;
+}
+
+Judgement judge(const RowScores& scores, std::span<const double> weight) {
+  constexpr std::size_t tenths = 10;
+  Judgement j;
+  j.n = scores.error.size();
+  j.error = weighted_mean(scores.error, weight);
+  j.log_loss = weighted_mean(scores.log_loss, weight);
+  j.brier = weighted_mean(scores.brier, weight);
+  j.confidence = weighted_mean(scores.confidence, weight).value;
+  std::array<Judgement::Tenth, tenths> bins{};
+  double total = 0;
+  for (std::size_t i = 0; i < scores.error.size(); ++i) {
+    const double w = weight.empty() ? 1.0 : weight[i];
+    total += w;
+    auto& bin = bins[std::min(tenths - 1, static_cast<std::size_t>(scores.confidence[i] * tenths))];
+    bin.share += w;
+    bin.confidence += w * scores.confidence[i];
+    bin.accuracy += w * (1 - scores.error[i]);
+  }
+  for (Judgement::Tenth& bin : bins) {
+    if (bin.share == 0) continue;
+    bin.confidence /= bin.share;
+    bin.accuracy /= bin.share;
+    bin.share /= total;
+    j.calibration_error += bin.share * std::abs(bin.confidence - bin.accuracy);
+    j.calibration.push_back(bin);
+  }
+  return j;
+}
+
+double critical_value(double level, std::size_t others) {
+  const double tail = level / static_cast<double>(std::max<std::size_t>(1, others));
+  double low = 0;
+  double high = 40;
+  for (int step = 0; step < 100; ++step) {
+    const double z = (low + high) / 2;
+    (std::erfc(z / std::sqrt(2.0)) > tail ? low : high) = z;
+  }
+  return high;
+}
+
+void name_winner(Comparison& c, const std::vector<std::vector<double>>& scores,
+                 std::span<const double> weight) {
+  std::size_t best = scores.size();
+  std::vector<double> mean;
+  for (std::size_t m = 0; m < scores.size(); ++m) {
+    mean.push_back(weighted_mean(scores[m], weight).value);
+    if (std::isfinite(mean[m]) && (best == scores.size() || mean[m] < mean[best])) best = m;
+  }
+  if (best == scores.size()) {
+    fail_input("no method has a finite {}; compare by another metric", metric_words(c.metric));
+  }
+  c.best = c.methods[best].name;
+  c.critical = critical_value(c.level, scores.size() - 1);
+  std::vector<double> apart(scores[best].size());
+  std::size_t tied = 0;
+  for (std::size_t m = 0; m < scores.size(); ++m) {
+    Compared& method = c.methods[m];
+    if (!std::isfinite(mean[m])) {
+      method.behind = {INFINITY, INFINITY};
+      method.tied = false;
+      continue;
+    }
+    for (std::size_t i = 0; i < apart.size(); ++i) apart[i] = scores[m][i] - scores[best][i];
+    method.behind = weighted_mean(apart, weight);
+    method.tied = method.behind.value <= c.critical * method.behind.standard_error;
+    if (m == best) method.tied = true;
+    tied += method.tied ? 1 : 0;
+  }
+  const bool enough = c.by_truth || c.effective_sample_size >= least_effective;
+  if (tied == 1 && enough) c.winner = c.best;
+  c.statement = state(c);
+}
+
+}  // namespace covshift

@@ -1,0 +1,32 @@
+// Scores of rows, and what they say of methods; private to compare/.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "covshift/compare/compare.hpp"
+
+namespace covshift {
+
+/// What one method's predictions cost, row by row.
+struct RowScores {
+  std::vector<double> error, log_loss, brier, confidence;
+  [[nodiscard]] const std::vector<double>& of(Metric metric) const;
+};
+/// From potentials, rows x K. A label of -1 counts as an error of probability 0.
+RowScores score_rows(const Game& game, std::span<const double> psi, std::span<const int> labels);
+
+/// Weighted means of row scores; weight empty: all alike. Rows of weight 0 take no part.
+Estimate weighted_mean(std::span<const double> scores, std::span<const double> weight);
+Judgement judge(const RowScores& scores, std::span<const double> weight);
+
+/// The number of standard errors that a difference must exceed so that, with `others` of them, one
+/// does by chance with probability `level` at most (Bonferroni; two-sided, normal).
+double critical_value(double level, std::size_t others);
+
+/// Sets best, winner, statement, and each method's `behind` and `tied`, from the rows' scores in
+/// the metric.
+void name_winner(Comparison& comparison, const std::vector<std::vector<double>>& scores,
+                 std::span<const double> weight);
+
+}  // namespace covshift

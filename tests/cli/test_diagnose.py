@@ -1,0 +1,200 @@
+"""diagnose, compare and demo as a user runs them: what they say of data whose shift is known."""
+
+import json
+import random
+import unittest
+
+from program import ProgramTest, shifted_data
+
+
+def gaussian_rows(source, n, shift):
+    """Three numbers, the second of them moved, a category and a class."""
+    rows = []
+    for _ in range(n):
+        x = [source.gauss(0, 1), source.gauss(shift, 1), source.gauss(0, 1)]
+        site = source.choice("ABC")
+        label = "sick" if x[0] + x[2] + source.gauss(0, 0.5) > 0 else "well"
+        rows.append([f"{v:.6f}" for v in x] + [site, label])
+    return rows
+
+
+class Diagnose(ProgramTest):
+    header = ["age", "dose", "bmi", "site", "y"]
+
+    def setUp(self):
+        super().setUp()
+        self.source = random.Random(1)
+        self.train = self.write_rows("train.csv", self.header, gaussian_rows(self.source, 200, 0))
+
+    def target(self, shift, n=200, name="target.csv"):
+        return self.write_rows(name, self.header, gaussian_rows(self.source, n, shift))
+
+    def diagnose(self, shift, *flags):
+        return self.run_json("diagnose", self.train, self.target(shift), "--label", "y", *flags)
+
+    def test_no_shift(self):
+        report = self.diagnose(0)
+        self.assertFalse(report["shift"])
+        self.assertGreater(report["p_value"], 0.05)
+        self.assertEqual(report["recommendation"]["verdict"], "none")
+        self.assertIn("lr", report["recommendation"]["methods"])
+        self.assertIn("No shift", report["advice"])
+
+    def test_false_alarms_are_at_the_nominal_level(self):
+        # The whole program, few draws; tests/diagnose has 200 of each kind.
+        alarms = sum(
+            self.run_json(
+                "diagnose", self.train, self.target(0, 60), "--permutations", "39", "--seed", seed,
+                "--label", "y",
+            )["shift"]
+            for seed in range(20)
+        )
+        self.assertLessEqual(alarms, 5)  # more than that in one of 1000 cases
+
+    def test_the_view_that_moved_is_named(self):
+        report = self.diagnose(2.5)
+        self.assertTrue(report["shift"])
+        self.assertEqual(report["recommendation"]["shifted_views"], ["dose"])
+        self.assertEqual(set(report["recommendation"]["stable_views"]), {"age", "bmi", "site"})
+        self.assertEqual(report["recommendation"]["methods"][0], "robust-view")
+        text = self.run_ok("diagnose", self.train, self.path("target.csv"), "--label", "y").stdout
+        self.assertIn("Strong shift in dose", text)
+        # The command that is recommended works as it stands.
+        command = next(l for l in text.splitlines() if l.startswith("Next: covshift "))
+        words = command.removeprefix("Next: covshift ").split()
+        words = [
+            {"TRAIN": self.train, "TARGET": self.path("target.csv"), "COL": "y",
+             "MODEL.json": self.path("m.json")}.get(w, w)
+            for w in words
+        ]
+        self.run_ok(*words)
+
+    def test_no_overlap_shows_the_rows(self):
+        report = self.diagnose(15)
+        self.assertEqual(report["recommendation"]["verdict"], "no-overlap")
+        self.assertEqual(report["support"]["share"], 1)
+        target = self.read_rows("target.csv")
+        for row in report["recommendation"]["label_first"] + report["support"]["examples"]:
+            for shown in row["values"]:
+                own = target[row["row"] - 1][shown["name"]]
+                if shown["name"] == "site":
+                    self.assertEqual(shown["value"], own)
+                else:
+                    self.assertAlmostEqual(float(shown["value"]), float(own), places=3)
+        text = self.run_ok("diagnose", self.train, self.path("target.csv"), "--label", "y").stdout
+        self.assertIn("no method can know the labels there", text)
+        self.assertIn("Rows to label first", text)
+
+    def test_reasons_are_data(self):
+        reasons = self.diagnose(2.5)["recommendation"]["reasons"]
+        codes = {r["code"]: r for r in reasons}
+        self.assertLessEqual(codes["p-value"]["value"], codes["p-value"]["threshold"])
+        for code in ("shifted-views", "effective-sample-size", "support"):
+            self.assertIn(code, codes)
+            self.assertTrue(codes[code]["text"])
+
+    def test_the_same_for_any_threads(self):
+        target = self.target(1)
+        texts = {
+            self.run_ok("diagnose", self.train, target, "--json", "--threads", n).stdout
+            for n in (1, 2)
+        }
+        self.assertEqual(len(texts), 1)
+
+    def test_bad_calls(self):
+        target = self.target(1)
+        self.assert_fails(2, "diagnose", self.train)
+        self.assert_fails(2, "diagnose", self.train, target, "--permutations", "0")
+        self.assert_fails(2, "diagnose", self.train, target, "--report", target, says=["overwrite"])
+        self.assert_fails(1, "diagnose", self.train, target, "--label", "nowhere", says=["nowhere"])
+        self.assert_fails(1, "diagnose", self.train, self.path("none.csv"), says=["none.csv"])
+
+
+class Compare(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        header, train, target = shifted_data()
+        self.train = self.write_rows("train.csv", header, train)
+        self.target = self.write_rows("target.csv", header[:3], [r[:3] for r in target])
+        self.labelled = self.write_rows("labelled.csv", header, target)
+        self.labels = self.write_rows("labels.csv", ["y"], [[r[3]] for r in target])
+
+    def compare(self, *flags):
+        return self.run_json("compare", self.train, self.target, "--label", "y", *flags)
+
+    def test_every_method_with_estimates_and_certificates(self):
+        report = self.compare()
+        names = [m["method"] for m in report["methods"]]
+        self.assertEqual(
+            set(names),
+            {"lr", "iw", "tempered", "robust", "robust-view", "adv01", "robust01", "robust01-view",
+             "svm", "iw-svm"},
+        )
+        for m in report["methods"]:
+            self.assertEqual(m["status"], "converged")
+            self.assertGreater(m["estimated"]["brier"]["standard_error"], 0)
+            self.assertIsNone(m["truth"])
+            self.assertGreaterEqual(m["certificate"]["gap"], 0)
+            self.assertGreater(m["effective_sample_size"], 1)
+        self.assertEqual(report["judged_by"], "estimate")
+        best = min(report["methods"], key=lambda m: m["estimated"]["brier"]["value"])
+        self.assertEqual(report["best"], best["method"])
+        tied = [m["method"] for m in report["methods"] if m["tied"]]
+        self.assertEqual(report["winner"], tied[0] if len(tied) == 1 else None)
+        self.assertIn(report["best"], report["statement"])
+        self.assertIn("recommendation", report["diagnosis"])
+
+    def test_truth_agrees_with_fit_and_evaluate(self):
+        report = self.compare("--truth", self.labelled, "--methods", "lr,robust-view")
+        for m in report["methods"]:
+            fit = self.run_json(
+                "fit", self.train, "--target", self.target, "--label", "y", "--method", m["method"],
+                "--views", "each", "-o", self.path("m.json"),
+            )
+            self.assertEqual(fit["lambda"], m["lambda"])
+            self.assertEqual(fit["objective"], m["certificate"]["game_value"])
+            scores = self.run_json("evaluate", self.path("m.json"), self.labelled)
+            self.assertAlmostEqual(scores["accuracy"], m["truth"]["accuracy"], places=12)
+            self.assertAlmostEqual(scores["brier"], m["truth"]["brier"]["value"], places=12)
+            self.assertAlmostEqual(scores["log_loss"], m["truth"]["log_loss"]["value"], places=12)
+
+    def test_truth_may_be_labels_alone(self):
+        a = self.compare("--truth", self.labelled, "--methods", "lr,iw")
+        b = self.compare("--truth", self.labels, "--methods", "lr,iw")
+        for m, n in zip(a["methods"], b["methods"]):
+            self.assertEqual(m["truth"], n["truth"])
+        short = self.write_rows("short.csv", ["y"], [["ash"], ["birch"]])
+        self.assert_fails(
+            1, "compare", self.train, self.target, "--label", "y", "--truth", short,
+            says=["2 labels for 150 target rows"],
+        )
+
+    def test_the_table_is_readable(self):
+        text = self.run_ok("compare", self.train, self.target, "--label", "y").stdout
+        for word in ("robust-view", "worst case", "sure", "right", "effective sample size"):
+            self.assertIn(word, text)
+
+    def test_bad_calls(self):
+        self.assert_fails(2, "compare", self.train, self.target, says=["--label"])
+        call = ("compare", self.train, self.target, "--label", "y")
+        self.assert_fails(2, *call, "--metric", "auc", says=["brier"])
+        self.assert_fails(2, *call, "--methods", "lr,forest", says=["forest"])
+        self.assert_fails(1, *call, "--map", "x1,nowhere", says=["nowhere"])
+        self.assert_fails(1, *call, "--map", "x1", says=["two different columns"])
+
+
+class Demo(ProgramTest):
+    def test_a_newcomer_sees_why(self):
+        report = self.run_json("demo")
+        truth = {m["method"]: m["truth"] for m in report["comparison"]["methods"]}
+        self.assertGreater(truth["lr"]["confidence"], truth["lr"]["accuracy"] + 0.05)
+        self.assertLess(truth["robust"]["confidence"], truth["robust"]["accuracy"])
+        self.assertGreater(truth["robust-view"]["accuracy"], truth["lr"]["accuracy"])
+        self.assertEqual(report["diagnosis"]["recommendation"]["shifted_views"], ["x1"])
+        text = self.run_ok("demo").stdout
+        self.assertIn("Why lr is overconfident", text)
+        self.assertEqual(json.dumps(report["seed"]), "1")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,246 @@
+"""The page, opened from a file in headless Chromium."""
+
+import json
+import os
+import random
+import unittest
+
+from browser import CHROMIUM, Browser
+from program import ProgramTest
+
+TABLE = """(id => [...document.querySelectorAll('#' + id + ' tbody tr')].map(row =>
+    [...row.cells].map(c => 'value' in c.dataset ? JSON.parse(c.dataset.value) : c.textContent)))"""
+EVIL = "<img src=x onerror=window.pwned=1>"
+EVIL_SCRIPT = "</script><script>window.pwned=2</script><!--"
+
+
+@unittest.skipUnless(CHROMIUM, "Chromium is not installed (scripts/packages.sh browser)")
+class Report(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        if "built without the plotting library" in self.call("demo", "--report", self.path("x")).stderr:
+            self.skipTest("built without the plotting library (scripts/report_library.sh)")
+        self.browser = Browser()
+        self.addCleanup(self.browser.close)
+
+    def make(self, *command):
+        """The page that a command writes, and the JSON that it prints."""
+        path = self.path("report.html")
+        data = json.loads(self.run_ok(*command, "--report", path, "--json").stdout)
+        self.assertLess(os.path.getsize(path), 3e6)
+        return path, data
+
+    def open(self, path, **look):
+        self.browser.open(path, **look)
+        self.assertEqual(self.browser.problems, [])
+        self.assertEqual([u for u in self.browser.requests if not u.startswith("file:///")], [])
+        self.assertEqual(len(self.browser.requests), 1)
+        self.assertIsNone(self.browser.evaluate("window.pwned"))
+
+    def table(self, name):
+        return self.browser.evaluate(f"{TABLE}({json.dumps(name)})")
+
+    def check_charts(self, least):
+        """Charts that have drawn something, each within its box."""
+        drawn = self.browser.evaluate(
+            "[...document.querySelectorAll('.chart')].map(c => [c.querySelectorAll('svg path').length,"
+            " c.getBoundingClientRect().width])"
+        )
+        self.assertGreaterEqual(len(drawn), least)
+        for shapes, width in drawn:
+            self.assertGreater(shapes, 3)
+            self.assertGreater(width, 200)
+
+    def check_diagnosis(self, d):
+        by_kl = lambda v: -max(v["kl"], v["kl_binned"])
+        self.assertEqual(
+            self.table("views-table"),
+            [[v["name"], v["kl"], v["kl_binned"], "yes" if v["stable"] else "no"]
+             for v in sorted(d["views"], key=by_kl)],
+        )
+        self.assertEqual(
+            self.table("distributions-table"),
+            [[f["name"], f["kl"], f["kl_binned"], f["kl_binned_error"]]
+             for f in sorted(d["distributions"], key=by_kl)],
+        )
+        self.assertEqual(
+            self.table("means-table"),
+            [[m[k] for k in ("name", "train", "weighted", "target", "before", "after")]
+             for m in sorted(d["features"], key=lambda m: -abs(m["before"]))],
+        )
+        self.assertEqual(
+            self.table("weights-table"), [[w["row"], w["share"]] for w in d["largest_weights"]]
+        )
+        for name, rows, key in (
+            ("unsupported-table", d["support"]["examples"], "distance"),
+            ("label-table", d["recommendation"]["label_first"], "represents"),
+        ):
+            self.assertEqual(
+                self.table(name), [[r["row"], r[key], *(v["value"] for v in r["values"])] for r in rows]
+            )
+        text = self.browser.evaluate("document.getElementById('summary').textContent")
+        for part in (d["recommendation"]["summary"], d["recommendation"]["command"]):
+            self.assertIn(part, text)
+        for reason in d["recommendation"]["reasons"]:
+            self.assertIn(reason["text"], text)
+
+    def check_comparison(self, c):
+        judged = ["estimated"] + (["truth"] if c["judged_by"] == "truth" else [])
+        self.assertEqual(
+            self.table("methods-table"),
+            [[m["method"], m["loss"], m["generalize"], m["lambda"],
+              *(m[j][k] for j in judged for k in ("error", "log_loss_bits", "brier")), m["behind"],
+              "best" if m["method"] == c["best"] else "tied" if m["tied"] else ""]
+             for m in c["methods"]],
+        )
+        self.assertEqual(
+            self.table("certificates-table"),
+            [[m["method"], *(m["certificate"][k] for k in
+              ("game_value", "gap", "target_value", "target_risk", "mean_weight")),
+              m["effective_sample_size"], "yes" if m["certificate"]["reliable"] else "no"]
+             for m in c["methods"]],
+        )
+        self.assertEqual(
+            self.table("calibration-table"),
+            [[m["method"], *(m[judged[-1]][k] for k in ("confidence", "accuracy", "calibration_error"))]
+             for m in c["methods"]],
+        )
+        self.assertEqual(
+            self.browser.evaluate("document.getElementById('statement').textContent"), c["statement"]
+        )
+
+    def test_demo_page_at_desktop_and_phone_width_light_and_dark(self):
+        path, data = self.make("demo")
+        colours = set()
+        for width in (1280, 390):
+            for dark in (False, True):
+                with self.subTest(width=width, dark=dark):
+                    self.open(path, width=width, dark=dark)
+                    self.check_charts(9)
+                    self.check_diagnosis(data["diagnosis"])
+                    self.check_comparison(data["comparison"])
+                    # Nothing sticks out: wide tables scroll within themselves.
+                    self.assertLessEqual(
+                        self.browser.evaluate("document.documentElement.scrollWidth"), width
+                    )
+                    colours.add(self.browser.evaluate("getComputedStyle(document.body).backgroundColor"))
+                    shot = self.path(f"shot{width}{dark}.png")
+                    self.browser.screenshot(shot)
+                    self.assertGreater(os.path.getsize(shot), 50000)
+        self.assertEqual(len(colours), 2)
+
+    def test_controls_and_printing(self):
+        path, data = self.make("demo")
+        self.open(path)
+        before = self.browser.evaluate("document.querySelector('#methods .chart').innerHTML")
+        self.browser.evaluate(
+            "(s => { s.value = 'error'; s.dispatchEvent(new Event('change')); })"
+            "(document.getElementById('metric'))"
+        )
+        self.assertNotEqual(
+            before, self.browser.evaluate("document.querySelector('#methods .chart').innerHTML")
+        )
+        self.assertEqual(
+            self.browser.evaluate("document.querySelectorAll('#map select')[0].options.length"),
+            len(data["comparison"]["methods"]),
+        )
+        self.browser.evaluate("document.getElementById('theme').click()")
+        self.assertEqual(self.browser.evaluate("document.documentElement.dataset.theme"), "dark")
+        self.browser.print_to(self.path("page.pdf"))
+        self.assertGreater(os.path.getsize(self.path("page.pdf")), 20000)
+        self.assertEqual(self.browser.problems, [])
+
+    def test_hovering_shows_details(self):
+        path, _ = self.make("demo")
+        self.open(path)
+        spot = self.browser.evaluate(
+            "(c => { c.scrollIntoView(); const r = c.getBoundingClientRect();"
+            " return [r.x + r.width / 2, r.y + r.height / 2]; })"
+            "(document.querySelector('#map .chart'))"
+        )
+        self.browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=spot[0], y=spot[1])
+        self.browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=spot[0] + 1, y=spot[1])
+        self.assertRegex(
+            self.browser.evaluate("document.querySelector('#map .tip')?.textContent || ''"), r"x1 .*x2 "
+        )
+
+    def test_names_that_look_like_html_stay_names(self):
+        source = random.Random(3)
+
+        def rows(n, shift):
+            out = []
+            for _ in range(n):
+                a, b = source.gauss(shift, 1), source.gauss(0, 1)
+                label = EVIL_SCRIPT if a + b > 0 else EVIL
+                out.append([f"{a:.5f}", f"{b:.5f}", source.choice([EVIL, "plain"]), label])
+            return out
+
+        header = [EVIL, EVIL_SCRIPT, "{{script}} __proto__", "y"]
+        train = self.write_rows("train.csv", header, rows(80, 0))
+        target = self.write_rows("target.csv", header, rows(80, 2))
+        for command in (("diagnose",), ("compare", "--truth", target, "--methods", "lr,robust")):
+            path, data = self.make(command[0], train, target, "--label", "y", *command[1:])
+            self.open(path)
+            self.check_charts(5)
+            self.check_diagnosis(data if command[0] == "diagnose" else data["diagnosis"])
+            self.assertEqual(
+                self.browser.evaluate("document.querySelectorAll('img, main script').length"), 0
+            )
+            names = [r[0] for r in self.table("distributions-table")]
+            self.assertEqual(set(names), set(header[:3]))
+        # Also when texts come up on hovering.
+        for chart in range(self.browser.evaluate("document.querySelectorAll('.chart').length")):
+            spot = self.browser.evaluate(
+                f"(c => {{ c.scrollIntoView(); const r = c.getBoundingClientRect();"
+                f" return [r.x + r.width / 2, r.y + r.height / 2]; }})"
+                f"(document.querySelectorAll('.chart')[{chart}])"
+            )
+            for step in (0, 5):
+                self.browser.call(
+                    "Input.dispatchMouseEvent", type="mouseMoved", x=spot[0] + step, y=spot[1]
+                )
+        self.assertIsNone(self.browser.evaluate("window.pwned"))
+        self.assertEqual(self.browser.problems, [])
+
+    def test_many_features_and_classes(self):
+        source = random.Random(4)
+        header = [f"x{j}" for j in range(60)] + ["y"]
+
+        def rows(n, shift):
+            return [
+                [f"{source.gauss(shift if j == 5 else 0, 1):.4f}" for j in range(60)]
+                + [source.choice("abcd")] for _ in range(n)
+            ]
+
+        train = self.write_rows("train.csv", header, rows(150, 0))
+        target = self.write_rows("target.csv", header, rows(150, 2))
+        path, data = self.make(
+            "compare", train, target, "--label", "y", "--methods", "lr,adv01", "--map", "x3,x5"
+        )
+        self.open(path, width=390)
+        self.check_diagnosis(data["diagnosis"])
+        self.check_comparison(data)
+        self.assertEqual(data["map"]["x"]["name"], "x3")
+        few = self.browser.evaluate("document.querySelectorAll('#distributions .chart').length")
+        self.browser.evaluate("document.getElementById('more').click()")
+        self.assertGreater(
+            self.browser.evaluate("document.querySelectorAll('#distributions .chart').length"), few
+        )
+        self.assertEqual(self.browser.problems, [])
+
+    def test_no_shift_and_a_single_row(self):
+        train = self.write_rows("a.csv", ["x"], [[f"{i % 17}"] for i in range(90)])
+        same = self.write_rows("b.csv", ["x"], [[f"{i % 17}"] for i in range(80)])
+        one = self.write_rows("c.csv", ["x"], [["3"]])
+        for target in (same, one):
+            path, data = self.make("diagnose", train, target)
+            self.open(path)
+            self.assertFalse(data["shift"])
+            self.assertIn(
+                data["recommendation"]["summary"],
+                self.browser.evaluate("document.getElementById('verdict').textContent"),
+            )
+
+
+if __name__ == "__main__":
+    unittest.main()
