@@ -5,7 +5,8 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 export JOBS
 
-.PHONY: all library demo test bench bench-csv asan tsan tidy format format-check install clean help
+.PHONY: all library demo test bench bench-csv bench-python wheel asan tsan tidy format format-check
+.PHONY: install clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -20,8 +21,8 @@ library:
 demo: all ## build and run the demonstration
 	@scripts/demo.sh
 
-test: library ## everything that must hold: all tests, sanitizers, clang-tidy, format
-	@scripts/packages.sh build test
+test: library ## everything that must hold: all tests, the wheel, sanitizers, clang-tidy, format
+	@scripts/packages.sh build test python
 	@scripts/packages.sh browser || echo "make: going on without Chromium; tests of the page are skipped" >&2
 	@scripts/test.sh
 
@@ -52,6 +53,13 @@ format: ## bring all C++ sources into the project's format
 format-check: ## say which C++ sources are not in the project's format
 	@scripts/packages.sh test
 	@scripts/format.sh --check
+
+wheel: ## build the Python package, build/python/wheel/ (pip install . does the same and installs)
+	@scripts/packages.sh build python
+	@scripts/wheel.sh
+
+bench-python: wheel ## what a prediction of one row costs from Python, and what a fit copies
+	@build/python/venv/bin/python bench/python/overhead.py
 
 install: all ## install program, library and headers under PREFIX (/usr/local)
 	@cmake --build build -j $(JOBS) --target covshift

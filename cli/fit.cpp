@@ -58,12 +58,6 @@ void check_loss(const std::string& text) {
   if (!prefixed(text, "cost:", file)) make_game(text, 3);
 }
 
-void check_generalize(const std::string& text) {
-  std::string rest;
-  if (text == "temper:auto" || prefixed(text, "column:", rest)) return;
-  parse_assumption(text);
-}
-
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts;
   std::istringstream in(text);
@@ -71,32 +65,14 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-LambdaChoice parse_lambda(const std::string& text) {
-  using Kind = LambdaChoice::Kind;
-  if (text.empty()) return {};
-  if (text == "cv") return {Kind::cv, 0};
-  if (text == "iwcv") return {Kind::iwcv, 0};
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  if (*end != '\0' || !(value > 0) || !std::isfinite(value)) {
-    fail_input("'{}' is not a positive number, cv or iwcv", text);
-  }
-  return {Kind::fixed, value};
-}
-
 std::vector<double> parse_lambdas(const std::string& text) {
   std::vector<double> lambdas;
   for (const std::string& part : split(text)) {
-    const LambdaChoice choice = parse_lambda(part);
+    const LambdaChoice choice = LambdaChoice::parse(part);
     if (choice.kind != LambdaChoice::Kind::fixed) fail_input("'{}' is not a positive number", part);
     lambdas.push_back(choice.value);
   }
   return lambdas;
-}
-
-void check_ratio(const std::string& text) {
-  std::string column;
-  if (!prefixed(text, "column:", column)) parse_ratio_method(text);
 }
 
 /// The rows of a headerless CSV file: one for each action, one column for each class.
@@ -129,23 +105,14 @@ ModelOptions understand(const Flags& flags, const Common& common) {
   } else {
     fit.loss = flags.loss;
   }
-  if (flags.generalize == "temper:auto") {
-    fit.choose_temper = true;
-  } else if (prefixed(flags.generalize, "column:", options.generalization_column)) {
-    fit.generalize = Assumption{Assumption::Kind::given};
-  } else if (!flags.generalize.empty()) {
-    fit.generalize = parse_assumption(flags.generalize);
-  }
+  options.set_generalize(flags.generalize);
   fit.shift.automatic = flags.generalized_views == "auto";
   if (!fit.shift.automatic) fit.shift.generalized_views = split(flags.generalized_views);
   fit.shift.view_threshold = flags.view_threshold;
-  fit.shift.bias = flags.bias == "test" ? BiasAssumption::test : BiasAssumption::joint;
-  fit.bias = flags.bias != "none";
-  if (!prefixed(flags.ratio, "column:", options.ratio_column)) {
-    fit.shift.ratio.method = parse_ratio_method(flags.ratio);
-  }
+  options.set_bias(flags.bias);
+  options.set_ratio(flags.ratio);
   fit.shift.ratio.lambda = RatioLambda::parse(flags.ratio_lambda);
-  fit.lambda = parse_lambda(flags.lambda);
+  fit.lambda = LambdaChoice::parse(flags.lambda);
   if (!flags.lambdas.empty()) fit.lambdas = parse_lambdas(flags.lambdas);
   fit.folds = flags.folds;
   fit.delta = flags.delta;
@@ -366,7 +333,7 @@ void add_fit(CLI::App& app, Common& common) {
   fit->add_option("--generalize", flags->generalize,
                   "Where training evidence is trusted, if not as the method has it: train|test|"
                   "views|temper:G|temper:auto|none|column:NAME (a column of log P_gen/P_target)")
-      ->check(valid(check_generalize));
+      ->check(valid([](const std::string& text) { ModelOptions().set_generalize(text); }));
   fit->add_option("--views", flags->views,
                   "Groups of columns: all|each|FILE with lines 'name = column, column*'")
       ->capture_default_str();
@@ -379,7 +346,7 @@ void add_fit(CLI::App& app, Common& common) {
       ->capture_default_str();
   fit->add_option("--lambda", flags->lambda,
                   "Regularisation: a number|cv|iwcv (default: cv without shift, else iwcv)")
-      ->check(valid([](const std::string& text) { parse_lambda(text); }));
+      ->check(valid([](const std::string& text) { LambdaChoice::parse(text); }));
   fit->add_option("--lambdas", flags->lambdas,
                   "The grid of cv and iwcv, a,b,c (default: the paper's)")
       ->check(valid([](const std::string& text) { parse_lambdas(text); }));
@@ -389,7 +356,7 @@ void add_fit(CLI::App& app, Common& common) {
   fit->add_option("--ratio", flags->ratio,
                   "Density ratio target/train: logistic|gaussian|ulsif|rulsif|kliep|kmm|none|"
                   "column:NAME (a column of P_target/P_train)")
-      ->check(valid(check_ratio))
+      ->check(valid([](const std::string& text) { ModelOptions().set_ratio(text); }))
       ->capture_default_str();
   fit->add_option(
          "--ratio-lambda", flags->ratio_lambda,

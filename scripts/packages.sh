@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs the Debian packages that a purpose needs and that are missing:
-#     scripts/packages.sh build|report|test|browser|bench|venv...
+#     scripts/packages.sh build|report|test|browser|bench|venv|python...
 # Nothing happens, and no network is needed, when all are there. As root, or with sudo.
 set -euo pipefail
 
@@ -16,7 +16,9 @@ for purpose in "$@"; do
                       python3 python3-numpy python3-scipy) ;;
     bench) packages+=(libbenchmark-dev python3) ;;
     venv)  packages+=(python3-venv) ;;
-    *) echo "packages.sh: unknown purpose '$purpose' (build, report, test, browser, bench, venv)" >&2; exit 2 ;;
+    python) packages+=(python3-venv python3-dev) ;;
+    *) echo "packages.sh: unknown purpose '$purpose' (build, report, test, browser, bench, venv, python)" >&2
+       exit 2 ;;
   esac
 done
 

@@ -2,12 +2,13 @@
 # Runs the parts of the test suite, going on after a failed one, and ends with the line
 #     N passed, N failed[, N skipped]
 # Parts (all of them without arguments):
-part_names=(format build cpp cli package asan tsan tidy)
+part_names=(format build cpp cli package python asan tsan tidy)
 #   format   every C++ source is in the project's format                       counts as one test
 #   build    the program and the C++ tests, release                            counts if it fails
 #   cpp      the C++ tests
 #   cli      tests of the program, tests/cli
 #   package  install, then a separate project finds, links and uses the library      one test
+#   python   builds the wheel, installs it in a fresh virtual environment, tests it, tests/python
 #   asan     the C++ tests under the address and undefined behaviour sanitizers
 #   tsan     the C++ tests named *Thread* or *Parallel* under the thread sanitizer
 #   tidy     clang-tidy over the library and the program                             one test
@@ -60,14 +61,14 @@ run_ctest() {
   fi
 }
 
+# Debian's own Python has Debian's numpy and headers; another one that comes first in the path may not.
+debian_python() { if [ -x /usr/bin/python3 ]; then echo /usr/bin/python3; else echo python3; fi; }
+
 # run_unittest FOLDER: Python's unittest, counted from its last lines.
 run_unittest() {
   local text=$logs/unittest.txt ran bad=0 not_run status=0
-  # Debian's own Python has Debian's numpy; another one that comes first in the path may not.
-  local python=/usr/bin/python3
-  [ -x $python ] || python=python3
   COVSHIFT=$PWD/build/covshift PYTHONDONTWRITEBYTECODE=1 \
-    $python -m unittest discover -s "$1" >"$text" 2>&1 || status=$?
+    "$(debian_python)" -m unittest discover -s "$1" >"$text" 2>&1 || status=$?
   cat "$text"
   ran=$(sed -n 's/^Ran \([0-9]*\) tests\{0,1\} in .*/\1/p' "$text" | tail -n 1)
   number() {
@@ -84,6 +85,20 @@ run_unittest() {
   count $((good > 0 ? good : 0)) $bad $not_run
 }
 
+# run_pytest FOLDER: the tests with the environment that scripts/wheel.sh made, counted from the report.
+run_pytest() {
+  local tests=$PWD/$1 report=$PWD/$logs/pytest.xml total bad not_run status=0
+  rm -f "$report"
+  (cd build/python && COVSHIFT=$OLDPWD/build/covshift PYTHONDONTWRITEBYTECODE=1 venv/bin/pytest \
+    -q -p no:cacheprovider -c /dev/null --durations=10 --junitxml="$report" "$tests") || status=$?
+  number() { sed -n "s/.*<testsuite [^>]*$1=\"\([0-9]*\)\".*/\1/p" "$report" 2>/dev/null | head -n 1; }
+  total=$(number tests) bad=$(($(number failures) + $(number errors))) not_run=$(number skipped)
+  total=${total:-0} not_run=${not_run:-0}
+  if { [ $status -ne 0 ] && [ $bad -eq 0 ]; } || [ "$total" -eq 0 ]; then bad=$((bad + 1)); fi
+  local good=$((total - bad - not_run))
+  count $((good > 0 ? good : 0)) $bad "$not_run"
+}
+
 tidy_sources() {
   local sources
   mapfile -d '' sources < <(find covshift cli -name '*.cpp' -print0 2>/dev/null)
@@ -95,6 +110,7 @@ part_format() { one scripts/format.sh --check; }
 part_build() { build tests build || built=no; }
 part_cpp() { run_ctest build; }
 part_cli() { if [ -d tests/cli ]; then run_unittest tests/cli; fi; }
+part_python() { if scripts/wheel.sh test; then run_pytest tests/python; else count 0 1 0; fi; }
 part_package() { one tests/package/run.sh build; }
 part_asan() {
   # The build makes every finding fatal to the test that made it.
@@ -118,7 +134,7 @@ for name in "${@:-${part_names[@]}}"; do
   part_passed=0 part_failed=0 part_skipped=0
   start=$SECONDS
   printf '== %-8s ' "$name"
-  if [ $built = no ] && [[ $name =~ ^(cpp|cli|package)$ ]]; then
+  if [ $built = no ] && [[ $name =~ ^(cpp|cli|package|python)$ ]]; then
     echo "not run: the build failed"
     continue
   fi

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
+#include <utility>
+
+#include "covshift/base/error.hpp"
 
 #if defined(COVSHIFT_OPENMP)
 #include <omp.h>
@@ -16,6 +19,7 @@ namespace covshift {
 namespace {
 
 thread_local bool inside_task = false;
+thread_local const std::function<bool()>* stop_question = nullptr;
 
 /// Runs one task, keeping the first exception of all for the caller.
 class Runner {
@@ -24,14 +28,17 @@ class Runner {
 
   void operator()(std::size_t task) {
     const bool outer = inside_task;
+    const auto* const outer_question = std::exchange(stop_question, question_);
     inside_task = true;
     try {
+      throw_if_stopped();
       body_(task);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!first_) first_ = std::current_exception();
     }
     inside_task = outer;
+    stop_question = outer_question;
   }
   void rethrow() const {
     if (first_) std::rethrow_exception(first_);
@@ -39,11 +46,22 @@ class Runner {
 
  private:
   const std::function<void(std::size_t)>& body_;
+  const std::function<bool()>* question_ = stop_question;  // of the thread that gives the tasks
   std::mutex mutex_;
   std::exception_ptr first_;
 };
 
 }  // namespace
+
+StopScope::StopScope(const std::function<bool()>& stopped) : outer_(stop_question) {
+  if (outer_ == nullptr && stopped) stop_question = &stopped;
+}
+
+StopScope::~StopScope() { stop_question = outer_; }
+
+void throw_if_stopped() {
+  if (stop_question != nullptr && (*stop_question)()) throw Error(Error::Kind::stopped, "stopped");
+}
 
 int thread_count(int requested) {
   if (requested > 0) return requested;

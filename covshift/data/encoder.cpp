@@ -74,6 +74,34 @@ Encoder Encoder::fit(const Table& train, const std::vector<std::string>& exclude
   return encoder;
 }
 
+Encoder Encoder::of_columns(const std::vector<std::string>& names) {
+  Encoder encoder;
+  std::unordered_set<std::string_view> known;
+  for (const std::string& name : names) {
+    if (!known.insert(name).second) {
+      fail_input("two columns are named {}; rename one", quoted_excerpt(name));
+    }
+    encoder.add({name, false, {}, 0});
+  }
+  if (names.empty()) fail_input("there are no columns to learn from; add features");
+  return encoder;
+}
+
+Encoder Encoder::of_numbers(std::size_t cols, bool sparse) {
+  std::vector<std::string> names;
+  names.reserve(cols);
+  for (std::size_t c = 1; c <= cols; ++c)
+    names.push_back(fmt::format("{}{}", sparse ? "" : "c", c));
+  Encoder encoder = of_columns(names);
+  encoder.svmlight_ = sparse;
+  return encoder;
+}
+
+bool Encoder::numeric() const {
+  return std::none_of(sources_.begin(), sources_.end(),
+                      [](const Source& source) { return source.categorical; });
+}
+
 ReadOptions Encoder::read_options(ReadOptions options) const {
   for (const Source& source : sources_) {
     if (source.categorical) options.text_columns.push_back(source.name);

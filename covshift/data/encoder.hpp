@@ -39,6 +39,12 @@ class Encoder {
   /// The categories of a column are those that occur, sorted by sort_levels.
   static Encoder fit(const Table& train, const std::vector<std::string>& exclude);
 
+  /// Numeric columns of these names, for data that are no file.
+  static Encoder of_columns(const std::vector<std::string>& names);
+  /// Columns named by their number from 1: as NPY files have them (c1, c2, ...) or svmlight (1,
+  /// ...).
+  static Encoder of_numbers(std::size_t cols, bool sparse);
+
   /// Columns are matched by name; others are ignored. An Error names the place of a missing column,
   /// a missing or infinite value, or a text in a numeric column.
   [[nodiscard]] EncodedTable encode(const Table& table, const EncodeOptions& options = {}) const;
@@ -58,6 +64,8 @@ class Encoder {
   /// For each encoded column the file's column it comes from (ascending).
   [[nodiscard]] const std::vector<std::int32_t>& source_of() const { return source_of_; }
   [[nodiscard]] bool from_svmlight() const { return svmlight_; }
+  /// True if the columns are numbers: those of the file, and nothing else.
+  [[nodiscard]] bool numeric() const;
 
   [[nodiscard]] nlohmann::json to_json() const;
   static Encoder from_json(const nlohmann::json& json);

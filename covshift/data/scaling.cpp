@@ -6,45 +6,54 @@
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/precise_sum.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/number.hpp"
+#include "covshift/data/rows.hpp"
 
 namespace covshift {
 
 namespace {
 
-/// Calls visit(column, value) for every stored entry, row by row.
-template <typename Visit>
-void visit_entries(const Matrix& matrix, const Visit& visit) {
-  if (matrix.sparse) {
-    for (std::size_t k = 0; k < matrix.values.size(); ++k) {
-      visit(static_cast<std::size_t>(matrix.columns[k]), matrix.values[k]);
-    }
-    return;
-  }
-  for (std::size_t r = 0; r < matrix.rows; ++r) {
-    for (std::size_t c = 0; c < matrix.cols; ++c) visit(c, matrix.values[r * matrix.cols + c]);
-  }
-}
+/// A sample, and how often each of its rows counts.
+struct Sample {
+  Rows rows;
+  std::span<const double> weight;
 
-struct Extent {
-  std::vector<double> low;
-  std::vector<double> high;
-  std::vector<std::size_t> stored;
+  [[nodiscard]] double weight_of(std::size_t i) const { return weight.empty() ? 1.0 : weight[i]; }
+  /// visit(column, value, weight) for every stored entry, row by row.
+  template <typename Visit>
+  void each(const Visit& visit) const {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double w = weight_of(i);
+      if (w == 0) continue;
+      rows.each(i, [&](std::size_t c, double value) { visit(c, value, w); });
+    }
+  }
 };
 
-Extent extent_of(const Matrix& matrix) {
+struct Extent {
+  double total = 0;  ///< of the weights
+  std::vector<double> low;
+  std::vector<double> high;
+  std::vector<double> stored;  ///< the weight of the rows that have an entry
+};
+
+Extent extent_of(const Sample& sample) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  Extent extent{std::vector<double>(matrix.cols, infinity),
-                std::vector<double>(matrix.cols, -infinity), std::vector<std::size_t>(matrix.cols)};
-  visit_entries(matrix, [&](std::size_t c, double value) {
+  const std::size_t cols = sample.rows.dims();
+  Extent extent{0, std::vector<double>(cols, infinity), std::vector<double>(cols, -infinity),
+                std::vector<double>(cols)};
+  for (std::size_t i = 0; i < sample.rows.size(); ++i) extent.total += sample.weight_of(i);
+  if (!(extent.total > 0)) fail_input("scaling: no row has a positive weight");
+  sample.each([&](std::size_t c, double value, double weight) {
     extent.low[c] = std::min(extent.low[c], value);
     extent.high[c] = std::max(extent.high[c], value);
-    ++extent.stored[c];
+    extent.stored[c] += weight;
   });
   // What a sparse matrix does not store is zero.
-  for (std::size_t c = 0; c < matrix.cols; ++c) {
-    if (extent.stored[c] == matrix.rows) continue;
+  for (std::size_t c = 0; c < cols; ++c) {
+    if (extent.stored[c] == extent.total) continue;
     extent.low[c] = std::min(extent.low[c], 0.0);
     extent.high[c] = std::max(extent.high[c], 0.0);
   }
@@ -57,18 +66,22 @@ struct Moments {
 };
 
 /// In two passes, because the difference of two large sums would lose a small deviation.
-Moments moments_of(const Matrix& matrix, const Extent& extent) {
-  const auto rows = static_cast<double>(matrix.rows);
-  Moments moments{std::vector<double>(matrix.cols), std::vector<double>(matrix.cols)};
-  visit_entries(matrix, [&](std::size_t c, double value) { moments.mean[c] += value / rows; });
-  visit_entries(matrix, [&](std::size_t c, double value) {
-    const double distance = value - moments.mean[c];
-    moments.deviation[c] += distance * distance / rows;
+Moments moments_of(const Sample& sample, const Extent& extent) {
+  const std::size_t cols = sample.rows.dims();
+  Moments moments{std::vector<double>(cols), std::vector<double>(cols)};
+  std::vector<PreciseSum> sums(cols);
+  sample.each(
+      [&](std::size_t c, double value, double weight) { sums[c].add_product(weight, value); });
+  for (std::size_t c = 0; c < cols; ++c) moments.mean[c] = sums[c].value() / extent.total;
+  sums.assign(cols, {});
+  sample.each([&](std::size_t c, double value, double weight) {
+    sums[c].add_square(weight, value - moments.mean[c]);
   });
-  for (std::size_t c = 0; c < matrix.cols; ++c) {
-    const auto zeros = static_cast<double>(matrix.rows - extent.stored[c]);
+  for (std::size_t c = 0; c < cols; ++c) moments.deviation[c] = sums[c].value() / extent.total;
+  for (std::size_t c = 0; c < cols; ++c) {
+    const double zeros = std::max(0.0, extent.total - extent.stored[c]);
     moments.deviation[c] =
-        std::sqrt(moments.deviation[c] + zeros / rows * moments.mean[c] * moments.mean[c]);
+        std::sqrt(moments.deviation[c] + zeros / extent.total * moments.mean[c] * moments.mean[c]);
     // The rounded mean of equal values may differ from them, and their deviation then from zero.
     if (extent.low[c] == extent.high[c]) {
       moments.mean[c] = extent.low[c];
@@ -98,20 +111,22 @@ std::string_view scale_kind_name(ScaleKind kind) {
   }
 }
 
-Scaler Scaler::fit(ScaleKind kind, const Matrix& train) {
+Scaler Scaler::fit(ScaleKind kind, const MatrixView& train, std::span<const double> weight) {
   if (train.rows == 0) fail_input("scaling: the training data have no rows");
   Scaler scaler;
   scaler.kind_ = kind;
   scaler.offsets_.assign(train.cols, 0.0);
   scaler.scales_.assign(train.cols, 1.0);
   if (kind == ScaleKind::none) return scaler;
-  const Extent extent = extent_of(train);
-  const Moments moments = kind == ScaleKind::standard ? moments_of(train, extent) : Moments{};
+  const Sample sample{Rows(train, {}), weight};
+  const bool sparse = sample.rows.sparse();
+  const Extent extent = extent_of(sample);
+  const Moments moments = kind == ScaleKind::standard ? moments_of(sample, extent) : Moments{};
   for (std::size_t c = 0; c < train.cols; ++c) {
     double scale = 0.0;
     if (kind == ScaleKind::standard) {
       scale = moments.deviation[c];
-    } else if (train.sparse) {
+    } else if (sparse) {
       scale = std::max(std::abs(extent.low[c]), std::abs(extent.high[c]));
     } else {
       scale = extent.high[c] - extent.low[c];
@@ -123,21 +138,28 @@ Scaler Scaler::fit(ScaleKind kind, const Matrix& train) {
           c + 1, extent.low[c], extent.high[c]);
     }
     if (scale > 0.0) scaler.scales_[c] = scale;
-    if (!train.sparse) {
+    if (!sparse) {
       scaler.offsets_[c] = kind == ScaleKind::standard ? moments.mean[c] : extent.low[c];
     }
   }
   return scaler;
 }
 
+void Scaler::check_cols(std::size_t cols) const {
+  if (cols == scales_.size()) return;
+  fail_input("scaling was fitted on {} features, the data have {}; use the same features",
+             scales_.size(), cols);
+}
+
+bool Scaler::has_offsets() const {
+  return std::any_of(offsets_.begin(), offsets_.end(), [](double o) { return o != 0.0; });
+}
+
 void Scaler::apply(Matrix& matrix) const {
-  if (matrix.cols != cols()) {
-    fail_input("scaling was fitted on {} features, the data have {}; use the same features", cols(),
-               matrix.cols);
-  }
+  check_cols(matrix.cols);
   if (kind_ == ScaleKind::none) return;
   if (matrix.sparse) {
-    if (std::any_of(offsets_.begin(), offsets_.end(), [](double o) { return o != 0.0; })) {
+    if (has_offsets()) {
       fail_input(
           "scaling was fitted on dense data and shifts them, which would fill sparse data; "
           "give dense data, or fit on sparse data");
@@ -151,6 +173,30 @@ void Scaler::apply(Matrix& matrix) const {
     double* const row = matrix.values.data() + r * matrix.cols;
     for (std::size_t c = 0; c < matrix.cols; ++c) row[c] = (row[c] - offsets_[c]) / scales_[c];
   }
+}
+
+Matrix Scaler::scaled(const MatrixView& matrix) const {
+  check_cols(matrix.cols);
+  const Rows rows(matrix, {});
+  Matrix out;
+  out.rows = matrix.rows;
+  out.cols = matrix.cols;
+  out.sparse = rows.sparse() && !has_offsets();
+  if (out.sparse) {
+    out.offsets.push_back(0);
+    for (std::size_t r = 0; r < matrix.rows; ++r) {
+      rows.each(r, [&](std::size_t c, double value) {
+        out.columns.push_back(static_cast<std::int32_t>(c));
+        out.values.push_back(value);
+      });
+      out.offsets.push_back(static_cast<std::int64_t>(out.values.size()));
+    }
+  } else {
+    out.values.resize(matrix.rows * matrix.cols);
+    for (std::size_t r = 0; r < matrix.rows; ++r) rows.gather(r, out.values.data() + r * out.cols);
+  }
+  apply(out);
+  return out;
 }
 
 nlohmann::json Scaler::to_json() const {

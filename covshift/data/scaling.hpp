@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <nlohmann/json_fwd.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,11 +29,17 @@ std::string_view scale_kind_name(ScaleKind kind);
 /// data treats dense data likewise.
 class Scaler {
  public:
-  static Scaler fit(ScaleKind kind, const Matrix& train);
+  /// `weight`: how often each row counts (empty: once); a row of weight 0 is not there.
+  static Scaler fit(ScaleKind kind, const MatrixView& train, std::span<const double> weight = {});
+  static Scaler fit(ScaleKind kind, const Matrix& train, std::span<const double> weight = {}) {
+    return fit(kind, train.view(), weight);
+  }
 
   /// In place. An Error if the matrix has another number of columns, or is sparse and the scaler
   /// has offsets.
   void apply(Matrix& matrix) const;
+  /// A scaled copy; a dense one if the scaler has offsets.
+  [[nodiscard]] Matrix scaled(const MatrixView& matrix) const;
 
   [[nodiscard]] ScaleKind kind() const { return kind_; }
   [[nodiscard]] std::size_t cols() const { return scales_.size(); }
@@ -43,6 +50,9 @@ class Scaler {
   static Scaler from_json(const nlohmann::json& json);
 
  private:
+  void check_cols(std::size_t cols) const;
+  [[nodiscard]] bool has_offsets() const;
+
   ScaleKind kind_ = ScaleKind::none;
   std::vector<double> offsets_;  ///< all zero if fitted on sparse data
   std::vector<double> scales_;   ///< all positive

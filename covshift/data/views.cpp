@@ -43,10 +43,23 @@ struct Item {
   bool quoted = false;
 };
 
-class ViewFile {
+/// Builds views line by line; `path` is where the lines come from, for messages.
+class ViewLines {
  public:
-  ViewFile(const std::string& path, const Encoder& encoder)
+  ViewLines(const std::string& path, const Encoder& encoder)
       : path_(path), encoder_(encoder), claims_(encoder.source_count()) {}
+
+  Views take(const Views::Groups& groups) {
+    if (groups.empty()) fail_input("{}: there is no view; give each view its columns", path_);
+    for (const auto& [name, columns] : groups) {
+      ++line_;
+      std::vector<Item> items = {{name, true}};
+      if (columns.empty()) fail("the view names no columns; give it some, or leave it out");
+      for (const std::string& column : columns) items.push_back({column, false});
+      define(items);
+    }
+    return finish();
+  }
 
   Views read() {
     ByteSource source(path_);
@@ -76,7 +89,11 @@ class ViewFile {
 
   void parse_line(std::string_view line) {
     const std::vector<Item> items = split(line);
-    if (items.empty()) return;
+    if (!items.empty()) define(items);
+  }
+
+  /// The name of a view, then its patterns.
+  void define(const std::vector<Item>& items) {
     const std::string& name = items.front().text;
     if (name.empty()) fail("the view has no name; write name = column, other*");
     if (std::count(views_.names.begin(), views_.names.end(), name) > 0) {
@@ -200,7 +217,11 @@ Views Views::each(const Encoder& encoder) {
 }
 
 Views Views::from_file(const std::string& path, const Encoder& encoder) {
-  return ViewFile(path, encoder).read();
+  return ViewLines(path, encoder).read();
+}
+
+Views Views::from_groups(const Groups& groups, const Encoder& encoder) {
+  return ViewLines("views", encoder).take(groups);
 }
 
 Views Views::parse(const std::string& spec, const Encoder& encoder) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "covshift/data/encoder.hpp"
@@ -24,6 +25,9 @@ struct Views {
   /// columns of a categorical column go together. Columns in no view form the view `rest`; a column
   /// in two is an Error, and so is a pattern without a match.
   static Views from_file(const std::string& path, const Encoder& encoder);
+  /// The same from lists of names and patterns.
+  using Groups = std::vector<std::pair<std::string, std::vector<std::string>>>;
+  static Views from_groups(const Groups& groups, const Encoder& encoder);
   /// "all", "each" or the path of a file.
   static Views parse(const std::string& spec, const Encoder& encoder);
 

@@ -6,6 +6,9 @@
 #include <set>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/threads.hpp"
+#include "covshift/data/number.hpp"
+#include "covshift/data/rows.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 
 namespace covshift {
@@ -80,6 +83,19 @@ std::vector<Choice> choices(const FitOptions& options) {
   return list;
 }
 
+/// Before anything looks at the numbers.
+void check_data(const TrainingData& data, const FitOptions& options) {
+  const std::unique_ptr<Game> any = log_game(std::max(2, data.classes));
+  Problem problem;
+  problem.game = any.get();
+  problem.features = data.features;
+  problem.labels = data.labels;
+  problem.lambda = 1;
+  problem.bias = options.bias;
+  problem.sample_weight = data.sample_weight;
+  check(problem);
+}
+
 void check_classes(const TrainingData& data) {
   std::set<int> seen;
   for (std::size_t i = 0; i < data.labels.size(); ++i) {
@@ -92,12 +108,33 @@ void check_classes(const TrainingData& data) {
 
 }  // namespace
 
+LambdaChoice LambdaChoice::parse(const std::string& text) {
+  if (text.empty()) return {};
+  if (text == "cv") return {Kind::cv, 0};
+  if (text == "iwcv") return {Kind::iwcv, 0};
+  const std::optional<double> value = parse_number(text);
+  if (!value || !(*value > 0) || !std::isfinite(*value)) {
+    fail_input("'{}' is not a positive number, cv or iwcv", text);
+  }
+  return {Kind::fixed, *value};
+}
+
 std::vector<double> paper_lambdas() { return {0x1p-16, 0x1p-12, 0x1p-8, 0x1p-4, 1}; }
 
-Classifier Classifier::fit(const TrainingData& data, const FitOptions& options) {
+Classifier Classifier::fit(const TrainingData& given, const FitOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
+  const StopScope scope(options.cancelled);
   const std::vector<Choice> list = choices(options);
-  check_classes(data);
+  check_data(given, options);
+  check_classes(given);
+  // Copies count as one example of their weight: a solver's path, and so the last digits of its
+  // answer, cannot tell a weight of 2 from the row twice.
+  TrainingData data = given;
+  std::vector<double> weights;
+  if (data.given_train.log_ratio.empty() && data.given_train.log_generalization.empty()) {
+    weights = merge_copies(Rows(data.features, {}), data.sample_weight, data.labels);
+    data.sample_weight = weights;
+  }
   const std::shared_ptr<const Game> game = game_for(options, *list[0].method, data.classes);
   const bool shifted = std::any_of(list.begin(), list.end(), [](const Choice& c) {
     return c.assumption.kind != Assumption::Kind::none;

@@ -30,6 +30,9 @@ struct LambdaChoice {
   };
   Kind kind = Kind::automatic;
   double value = 0;
+
+  /// A positive number, "cv", "iwcv" or "" (automatic); an Error otherwise.
+  static LambdaChoice parse(const std::string& text);
 };
 
 /// The paper's grid: 2^-16, 2^-12, 2^-8, 2^-4, 1.

@@ -1,15 +1,13 @@
 #include "covshift/model/model.hpp"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/file.hpp"
-#include "covshift/base/version.hpp"
 #include "covshift/data/json_fields.hpp"
+#include "covshift/model/envelope.hpp"
 
 namespace covshift {
 namespace {
@@ -17,14 +15,7 @@ namespace {
 using detail::json_field;
 using nlohmann::json;
 
-constexpr int format_version = 1;
-constexpr std::string_view format_name = "covshift model";
-constexpr std::string_view body_key = "\"body\": ";
-
-std::string checksum(std::string_view text) {
-  const auto* bytes = reinterpret_cast<const Bytef*>(text.data());
-  return fmt::format("{:08x}", ::crc32_z(0, bytes, text.size()));
-}
+constexpr FileFormat format{"covshift model", "model", 1};
 
 /// A column of numbers that must be there and finite.
 const std::vector<double>& numbers(const Table& table, const std::string& name, const char* what) {
@@ -97,8 +88,11 @@ Model Model::fit(const Table& train, const Table* target, const ModelOptions& op
     }
     return rows;
   };
+  const LabelCodes codes = classes.codes(train, options.label);
+  std::vector<double> weights;
+  if (!options.weight.empty()) weights = sample_weights(train, options.weight);
   EncodedRows train_rows = read(train);
-  Scaler scaler = Scaler::fit(options.scale, train_rows.table.matrix);
+  Scaler scaler = Scaler::fit(options.scale, train_rows.table.matrix, weights);
   scaler.apply(train_rows.table.matrix);
   EncodedRows target_rows;
   MatrixView target_view;
@@ -107,19 +101,49 @@ Model Model::fit(const Table& train, const Table* target, const ModelOptions& op
     scaler.apply(target_rows.table.matrix);
     target_view = target_rows.table.matrix.view();
   }
-  const LabelCodes codes = classes.codes(train, options.label);
-  std::vector<double> weights;
-  if (!options.weight.empty()) weights = sample_weights(train, options.weight);
-
   TrainingData data;
   data.features = train_rows.table.matrix.view();
   data.labels = codes.codes;
-  data.classes = static_cast<int>(classes.size());
   data.sample_weight = weights;
   data.target = target != nullptr ? &target_view : nullptr;
-  data.views = Views::parse(options.views, encoder);
   data.given_train = train_rows.given();
   data.given_target = target_rows.given();
+  return Model::train(data, std::move(encoder), std::move(classes), std::move(scaler), options);
+}
+
+Model Model::fit(const TrainingData& given, Encoder encoder, Classes classes,
+                 const ModelOptions& options) {
+  if (given.features.cols != encoder.cols()) {
+    fail_input("{} columns, but names for {}", given.features.cols, encoder.cols());
+  }
+  if (!options.weight.empty() || !options.ratio_column.empty() ||
+      !options.generalization_column.empty()) {
+    fail_input("a matrix has no named columns of weights or densities; give a table");
+  }
+  Scaler scaler = Scaler::fit(options.scale, given.features, given.sample_weight);
+  TrainingData data = given;
+  Matrix train;
+  Matrix target;
+  MatrixView target_view;
+  if (options.scale != ScaleKind::none) {
+    train = scaler.scaled(given.features);
+    data.features = train.view();
+    if (given.target != nullptr) {
+      target = scaler.scaled(*given.target);
+      target_view = target.view();
+      data.target = &target_view;
+    }
+  }
+  return Model::train(data, std::move(encoder), std::move(classes), std::move(scaler), options);
+}
+
+/// From scaled features.
+Model Model::train(const TrainingData& given, Encoder encoder, Classes classes, Scaler scaler,
+                   const ModelOptions& options) {
+  TrainingData data = given;
+  data.classes = static_cast<int>(classes.size());
+  data.views = options.view_groups.empty() ? Views::parse(options.views, encoder)
+                                           : Views::from_groups(options.view_groups, encoder);
   FitOptions fit = options.fit;
   fit.shift.given_ratio = !options.ratio_column.empty();
   Classifier classifier = Classifier::fit(data, fit);
@@ -163,19 +187,14 @@ std::vector<std::string> Model::action_names() const {
 }
 
 std::string Model::to_text() const {
-  const json body = {{"label", label_},
-                     {"ratio_column", ratio_column_},
-                     {"generalization_column", generalization_column_},
-                     {"classes", classes_.to_json()},
-                     {"encoder", encoder_.to_json()},
-                     {"scaler", scaler_.to_json()},
-                     {"views", views_.to_json()},
-                     {"classifier", classifier_.to_json()}};
-  const std::string text = body.dump();
-  return fmt::format(
-      "{{\n\"format\": \"{}\",\n\"version\": {},\n\"program\": \"covshift {}\",\n\"checksum\": "
-      "\"{}\",\n{}{}\n}}\n",
-      format_name, format_version, version(), checksum(text), body_key, text);
+  return seal(format, {{"label", label_},
+                       {"ratio_column", ratio_column_},
+                       {"generalization_column", generalization_column_},
+                       {"classes", classes_.to_json()},
+                       {"encoder", encoder_.to_json()},
+                       {"scaler", scaler_.to_json()},
+                       {"views", views_.to_json()},
+                       {"classifier", classifier_.to_json()}});
 }
 
 void Model::save(const std::string& path) const { write_whole(path, to_text()); }
@@ -183,39 +202,8 @@ void Model::save(const std::string& path) const { write_whole(path, to_text()); 
 Model Model::load(const std::string& path) { return from_text(read_whole(path), path); }
 
 Model Model::from_text(const std::string& text, const std::string& source) {
-  json file;
+  const json body = unseal(format, text, source);
   try {
-    file = json::parse(text);
-  } catch (const json::parse_error& e) {
-    fail_input(
-        "{}: not a whole model file (it breaks off or is damaged at byte {}); train again or "
-        "copy it again",
-        source, e.byte);
-  }
-  if (!file.is_object() || file.value("format", json()) != format_name) {
-    fail_input("{}: this is no covshift model (\"format\" is not \"{}\")", source, format_name);
-  }
-  const int version = json_field<int>(file, "version", source);
-  if (version > format_version) {
-    fail_input(
-        "{}: a model of format version {}; this program reads up to version {}: use a newer "
-        "covshift",
-        source, version, format_version);
-  }
-  if (version < 1) fail_input("{}: there is no format version {}", source, version);
-  // The body is checked as it stands in the file: one line.
-  const std::size_t key = text.find(body_key);
-  const std::size_t begin = key == std::string::npos ? text.size() : key + body_key.size();
-  const std::string_view line =
-      std::string_view(text).substr(begin, text.find('\n', begin) - begin);
-  if (checksum(line) != json_field<std::string>(file, "checksum", source)) {
-    fail_input(
-        "{}: the checksum does not match: the file was damaged or edited by hand; train again "
-        "or copy it again",
-        source);
-  }
-  try {
-    const auto body = json_field<json>(file, "body", "model");
     Classes classes = Classes::from_json(json_field<json>(body, "classes", "model"));
     Encoder encoder = Encoder::from_json(json_field<json>(body, "encoder", "model"));
     Scaler scaler = Scaler::from_json(json_field<json>(body, "scaler", "model"));

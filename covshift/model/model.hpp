@@ -22,8 +22,17 @@ struct ModelOptions {
   std::string ratio_column;           ///< a column of P_test/P_train; empty: estimated
   std::string generalization_column;  ///< a column of log P_gen/P_test, for generalize=given
   std::string views = "all";          ///< all, each or a file
+  Views::Groups view_groups;          ///< views by their columns, instead; empty: as `views` says
   ScaleKind scale = ScaleKind::unit;
   FitOptions fit;
+
+  // As users write them, on a command line or in another language; each throws Error.
+  /// none, train, test, views, temper:G, temper:auto or column:NAME; empty: the method's.
+  void set_generalize(const std::string& text);
+  /// The name of an estimator, or column:NAME.
+  void set_ratio(const std::string& text);
+  /// joint, test or none.
+  void set_bias(const std::string& text);
 };
 
 /// A table as a model sees it.
@@ -41,8 +50,19 @@ class Model {
   /// target's labels, if it has any, are not looked at.
   static Model fit(const Table& train, const Table* target, const ModelOptions& options);
 
+  /// The same from matrices that are numbers already: `encoder` names their columns. Views are the
+  /// options'; the columns that options name are not used, as there are none. With ScaleKind::none
+  /// the matrices are looked at where they are, otherwise one scaled copy of each is made.
+  static Model fit(const TrainingData& data, Encoder encoder, Classes classes,
+                   const ModelOptions& options);
+
   [[nodiscard]] EncodedRows encode(const Table& table, int threads = 0) const;
   [[nodiscard]] Predictions predict(const EncodedRows& rows, int threads = 0) const;
+  /// Of encoded rows as they are before scaling; a block of them is scaled at a time.
+  [[nodiscard]] Predictions predict(const MatrixView& x, int threads = 0) const;
+  [[nodiscard]] std::vector<double> potentials(const MatrixView& x, int threads = 0) const;
+  /// log P_test(x)/P_train(x); 0 without a target.
+  [[nodiscard]] std::vector<double> log_ratio(const MatrixView& x, int threads = 0) const;
 
   /// Written whole or not at all. Reading gives back the same predictions to the last bit; a file
   /// that is truncated, changed by hand or of a newer version is refused.
@@ -56,6 +76,10 @@ class Model {
   [[nodiscard]] std::vector<std::string> action_names() const;
 
   [[nodiscard]] const std::string& label() const { return label_; }
+  /// True if rows must bring densities in columns of their own.
+  [[nodiscard]] bool needs_columns() const {
+    return !ratio_column_.empty() || !generalization_column_.empty();
+  }
   [[nodiscard]] const Encoder& encoder() const { return encoder_; }
   [[nodiscard]] const Classes& classes() const { return classes_; }
   [[nodiscard]] const Scaler& scaler() const { return scaler_; }
@@ -63,6 +87,8 @@ class Model {
   [[nodiscard]] const Classifier& classifier() const { return classifier_; }
 
  private:
+  static Model train(const TrainingData& data, Encoder encoder, Classes classes, Scaler scaler,
+                     const ModelOptions& options);
   Model(std::string label, Encoder encoder, Classes classes, Scaler scaler, Views views,
         Classifier classifier)
       : label_(std::move(label)),

@@ -135,6 +135,7 @@ VectorXd fit_mixture(const MatrixXd& likelihood, double tolerance) {
   };
   VectorXd gradient = gradient_at(density);
   for (int iteration = 0; iteration < 500; ++iteration) {
+    throw_if_stopped();
     // Concavity: no beta beats beta/sum(beta) by more than max_l mean(L_l / density) - 1.
     const double sum = beta.sum();
     if (sum * (1 - gradient.minCoeff()) - 1 <= tolerance) return beta / sum;

@@ -169,6 +169,7 @@ KmmSolution solve_kmm(const MatrixXd& kernel, const VectorXd& kappa, const Vecto
     return kernel.selfadjointView<Eigen::Lower>() * x.cwiseProduct(share) - kappa;
   };
   for (s.iterations = 1; s.iterations <= limit; ++s.iterations) {
+    throw_if_stopped();
     gradient = mismatch(ahead) + rho * (ahead.array() - 1).matrix();
     project(ahead - gradient / (1 + rho), share, bound, slack, next);
     ahead = next + momentum * (next - beta);

@@ -177,8 +177,11 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixV
   check_weights(train_weight, train.rows);
   RatioOptions options = given;
   options.columns = sound_columns(given.columns, train.cols);
-  const Samples samples{Rows(train, options.columns), Rows(target, options.columns), train_weight};
-  samples.train.check("the training data", options.threads);
+  const StopScope scope(options.cancelled);
+  const Rows train_rows(train, options.columns);
+  train_rows.check("the training data", options.threads);
+  const std::vector<double> weight = merge_copies(train_rows, train_weight);
+  const Samples samples{train_rows, Rows(target, options.columns), weight};
   samples.target.check("the target data", options.threads);
   switch (options.method) {
     case RatioMethod::none:

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -67,7 +68,8 @@ struct RatioOptions {
 
   int folds = 5;
   std::uint64_t seed = 0;
-  int threads = 0;  ///< 0: all cores; the result is the same for any number
+  int threads = 0;                  ///< 0: all cores; the result is the same for any number
+  std::function<bool()> cancelled;  ///< asked by several threads; true: throws Error (stopped)
 };
 
 /// A fitted ratio. Rows are independent of each other: the same answer, bit for bit, one at a time,

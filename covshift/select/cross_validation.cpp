@@ -4,11 +4,10 @@
 #include <cmath>
 #include <functional>
 #include <mutex>
-#include <numeric>
 
 #include "covshift/base/error.hpp"
-#include "covshift/base/random.hpp"
 #include "covshift/base/threads.hpp"
+#include "covshift/data/rows.hpp"
 #include "covshift/learn/examples.hpp"
 
 namespace covshift {
@@ -53,8 +52,11 @@ void held_out_losses(const Problem& held_out, const std::vector<double>& weights
 }
 
 std::vector<int> checked_folds(const Problem& problem, const CrossValidation& options) {
-  std::vector<int> fold =
-      stratified_folds(problem.labels, problem.sample_weight, options.folds, options.seed);
+  Problem sound = problem;
+  sound.lambda = 1;  // the problem's own is not used
+  check(sound);
+  std::vector<int> fold = stratified_folds(problem.features, problem.labels, problem.sample_weight,
+                                           options.folds, options.seed);
   const auto counted = static_cast<std::size_t>(
       std::count_if(fold.begin(), fold.end(), [](int f) { return f >= 0; }));
   if (options.folds < 2 || static_cast<std::size_t>(options.folds) > counted) {
@@ -95,21 +97,22 @@ SolveOptions fold_options(const CrossValidation& options) {
 
 }  // namespace
 
-std::vector<int> stratified_folds(std::span<const int> labels,
+std::vector<int> stratified_folds(const MatrixView& features, std::span<const int> labels,
                                   std::span<const double> sample_weight, int folds,
                                   unsigned long long seed) {
-  std::vector<std::size_t> order(labels.size());
-  std::iota(order.begin(), order.end(), 0);
-  Random random(seed);
-  random.shuffle(std::span(order));
+  const Rows rows(features, {});
+  const std::vector<std::size_t> original = originals(rows, sample_weight, labels);
+  std::vector<std::size_t> order = row_order(rows, sample_weight, seed);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return labels[a] < labels[b]; });
   std::vector<int> fold(labels.size(), -1);
   int next = 0;
   for (const std::size_t i : order) {
-    if (!sample_weight.empty() && sample_weight[i] == 0) continue;
-    fold[i] = next;
-    next = (next + 1) % folds;
+    if (fold[original[i]] < 0) {
+      fold[original[i]] = next;
+      next = (next + 1) % folds;
+    }
+    fold[i] = fold[original[i]];
   }
   return fold;
 }
@@ -120,6 +123,7 @@ std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossVa
     fail_input("{} importance weights for {} examples", options.log_importance.size(), m);
   }
   if (options.lambdas.empty()) fail_input("cross validation needs at least one lambda to try");
+  const StopScope scope(options.cancelled);
   const std::vector<int> fold = checked_folds(problem, options);
   std::vector<double> lambdas = options.lambdas;
   std::sort(lambdas.begin(), lambdas.end(), std::greater<>());
@@ -172,6 +176,7 @@ std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossVa
 }
 
 std::vector<double> held_out_potentials(const Problem& problem, const CrossValidation& options) {
+  const StopScope scope(options.cancelled);
   const std::vector<int> fold = checked_folds(problem, options);
   const auto k = static_cast<std::size_t>(problem.game->labels());
   std::vector<double> psi(problem.features.rows * k, 0.0);

@@ -29,9 +29,11 @@ struct CrossValidated {
   double standard_error = 0;  ///< of that mean, over examples
 };
 
-/// Folds 0 .. folds-1 in turn within each class, after a shuffle: every fold has nearly the same
-/// number of examples of each class. Examples without weight get fold -1.
-std::vector<int> stratified_folds(std::span<const int> labels,
+/// Folds 0 .. folds-1 in turn within each class, along the row order: every fold has nearly the
+/// same number of examples of each class, and an example's fold does not depend on how the examples
+/// are arranged. Copies go together (see originals): what is held out was not learned from, and a
+/// weight of 2 is the row twice. Examples without weight get fold -1.
+std::vector<int> stratified_folds(const MatrixView& features, std::span<const int> labels,
                                   std::span<const double> sample_weight, int folds,
                                   unsigned long long seed);
 

@@ -36,6 +36,16 @@ const Method& find_method(std::string_view name) {
   fail_input("unknown method '{}'; known: {}", name, known);
 }
 
+const Method& method_of(std::string_view loss, Assumption::Kind generalize) {
+  const Method* found = &find_method("robust");  // tempering and densities of one's own
+  for (const Method& m : table) {
+    if (m.generalize != generalize) continue;
+    if (m.loss == loss) return m;
+    if (m.loss == "log") found = &m;
+  }
+  return *found;
+}
+
 Assumption parse_assumption(const std::string& text) {
   if (text == "none") return {Kind::none};
   if (text == "train") return {Kind::train};

@@ -9,6 +9,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/file.hpp"
+#include "covshift/base/precise_sum.hpp"
 #include "covshift/base/random.hpp"
 #include "covshift/base/sha256.hpp"
 #include "covshift/base/threads.hpp"
@@ -41,6 +42,52 @@ TEST(Threads, TasksInsideTasksRunInPlace) {
     parallel_tasks(2, 8, [&](std::size_t j) { ++runs[i * 8 + j]; });
   });
   EXPECT_EQ(std::count(runs.begin(), runs.end(), 1), 64);
+}
+
+TEST(Threads, CanBeStoppedFromOutside) {
+  for (const int threads : {1, 3}) {
+    std::atomic<int> done = 0;
+    const std::function<bool()> enough = [&] { return done >= 10; };
+    const auto work = [&] {
+      parallel_tasks(threads, 1000, [&](std::size_t) {
+        parallel_tasks(threads, 1, [&](std::size_t) { ++done; });  // the question comes along
+      });
+    };
+    {
+      const StopScope scope(enough);
+      const StopScope inner(std::function<bool()>{});  // changes nothing
+      EXPECT_THROW(work(), Error);
+      EXPECT_THROW(throw_if_stopped(), Error);
+    }
+    EXPECT_GE(done, 10);
+    EXPECT_LT(done, 10 + 2 * threads);
+    throw_if_stopped();
+    work();  // nobody asks any more
+    EXPECT_GE(done, 1010);
+  }
+}
+
+TEST(PreciseSum, DoesNotDependOnGrouping) {
+  Random random(4);
+  PreciseSum weighted;
+  PreciseSum squares;
+  PreciseSum repeated;
+  PreciseSum repeated_squares;
+  for (int i = 0; i < 2000; ++i) {
+    const double x = 1e6 + random.normal();
+    const auto times = static_cast<int>(random.below(5));
+    weighted.add_product(times, x);
+    squares.add_square(times, x);
+    for (int k = 0; k < times; ++k) {
+      repeated.add(x);
+      repeated_squares.add_square(1, x);
+    }
+  }
+  EXPECT_EQ(weighted.value(), repeated.value());
+  EXPECT_EQ(squares.value(), repeated_squares.value());
+  PreciseSum lost;  // what plain sums lose
+  for (const double x : {1.0, 1e100, 1.0, -1e100}) lost.add(x);
+  EXPECT_EQ(lost.value(), 2);
 }
 
 TEST(Random, IsTheSameEverywhere) {

@@ -79,6 +79,37 @@ TEST(Scaling, SparseIsOnlyDivided) {
   EXPECT_THAT(same.values, ElementsAre(0, -1, 0, 1, 0, 0, 0, 0, 0, 1, 0.5, 0));
 }
 
+TEST(Scaling, AWeightOfTwoIsTheRowTwiceAndZeroItsAbsence) {
+  const Matrix rows = dense(4, 2, {1, 0, 0.1, 7, 3, 0, -90, 50});
+  const Matrix repeated = dense(4, 2, {3, 0, 1, 0, 0.1, 7, 1, 0});
+  const std::vector<double> weight = {2, 1, 1, 0};
+  for (const ScaleKind kind : {ScaleKind::unit, ScaleKind::standard}) {
+    for (const bool sparse : {false, true}) {
+      const Scaler a = Scaler::fit(kind, sparse ? to_sparse(rows) : rows, weight);
+      const Scaler b = Scaler::fit(kind, sparse ? to_sparse(repeated) : repeated);
+      EXPECT_EQ(a.offsets(), b.offsets());
+      EXPECT_EQ(a.scales(), b.scales());
+    }
+  }
+  EXPECT_THROW(Scaler::fit(ScaleKind::unit, rows, std::vector<double>(4, 0.0)), Error);
+}
+
+TEST(Scaling, ACopyIsWhatApplyMakes) {
+  const Matrix values = dense(3, 2, {0, 4, 2, 0, 0, 8});
+  for (const bool fitted_sparse : {false, true}) {
+    const Scaler scaler = Scaler::fit(ScaleKind::unit, fitted_sparse ? to_sparse(values) : values);
+    Matrix expected = values;
+    scaler.apply(expected);
+    EXPECT_EQ(scaler.scaled(values.view()).values, expected.values);
+    const Matrix from_sparse = scaler.scaled(to_sparse(values).view());
+    EXPECT_EQ(from_sparse.sparse, scaler.offsets() == std::vector<double>(2, 0.0));
+    EXPECT_EQ(from_sparse.values,
+              from_sparse.sparse ? to_sparse(expected).values : expected.values);
+    const std::vector<float> single(values.values.begin(), values.values.end());
+    EXPECT_EQ(scaler.scaled(MatrixView::dense(single.data(), 3, 2)).values, expected.values);
+  }
+}
+
 TEST(Scaling, NoneAndErrors) {
   Matrix m = dense(2, 1, {3, 4});
   Scaler::fit(ScaleKind::none, m).apply(m);

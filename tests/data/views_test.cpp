@@ -49,6 +49,20 @@ TEST_F(ViewsTest, FilesWithWildcards) {
   EXPECT_THAT(read("every = *\n").view_of, ElementsAre(0, 0, 0, 0, 0, 0));
 }
 
+TEST_F(ViewsTest, GroupsAreLinesWithoutAFile) {
+  const Views file = read("words = w*\nlook = c?lor, \"a,b\", x*\n");
+  EXPECT_EQ(Views::from_groups({{"words", {"w*"}}, {"look", {"c?lor", "a,b", "x*"}}}, encoder_),
+            file);
+  EXPECT_THAT(Views::from_groups({{"one", {"w1"}}}, encoder_).names, ElementsAre("one", "rest"));
+  const auto fails = [&](const Views::Groups& groups) {
+    return message_of(folder_, [&] { static_cast<void>(Views::from_groups(groups, encoder_)); });
+  };
+  EXPECT_THAT(fails({}), StartsWith("views: there is no view"));
+  EXPECT_THAT(fails({{"a", {"w1"}}, {"b", {"w1"}}}), StartsWith("views:2: the column 'w1' is in"));
+  EXPECT_THAT(fails({{"a", {}}}), StartsWith("views:1: the view names no columns"));
+  EXPECT_THAT(fails({{"a", {"z"}}}), StartsWith("views:1: there is no feature 'z'"));
+}
+
 TEST_F(ViewsTest, Errors) {
   EXPECT_EQ(message("a = w1\n\nb = color, w*\n"),
             "v.txt:3: the column 'w1' is in the views 'a' (line 1) and 'b' (line 3); keep one");

@@ -10,6 +10,7 @@
 #include "covshift/base/file.hpp"
 #include "covshift/base/random.hpp"
 #include "covshift/data/read_table.hpp"
+#include "covshift/model/ratio_model.hpp"
 #include "covshift/model/scores.hpp"
 
 namespace covshift {
@@ -201,6 +202,130 @@ TEST(Certificates, BoundTheLossOfAMatchingAdversary) {
   EXPECT_FALSE(lr.target_value);
   // n = 4 columns (x, two colours, bias) times 3 classes, m = 150, M = 2 lambda.
   EXPECT_NEAR(lr.finite_sample, 12 * std::log(24 / 0.05) / (4 * 0.02 * 150), 1e-12);
+}
+
+/// The numbers of a table as a matrix, and its labels.
+struct Numbers {
+  explicit Numbers(const Table& t) : x(t.columns[0].numbers), y(t.columns[2].codes) {
+    view = MatrixView::dense(x.data(), x.size(), 1);
+  }
+  std::vector<double> x;
+  std::vector<int> y;
+  MatrixView view;
+};
+
+Model fit_matrix(const Numbers& train, const MatrixView& target, const ModelOptions& o,
+                 std::span<const double> weight = {}) {
+  TrainingData data;
+  data.features = train.view;
+  data.labels = train.y;
+  data.target = &target;
+  data.sample_weight = weight;
+  return Model::fit(data, Encoder::of_columns({"x"}), Classes::from_names({"no", "yes", "maybe"}),
+                    o);
+}
+
+TEST(Matrices, GiveWhatTablesGive) {
+  Table train = table(90, 0, 1);
+  Table target = table(70, 1, 2);
+  const Numbers numbers(train);
+  const Numbers others(target);
+  train.columns.erase(train.columns.begin() + 1);
+  target.columns.erase(target.columns.begin() + 1);
+  for (const char* scale : {"unit", "standard", "none"}) {
+    ModelOptions o = options("robust-view");
+    o.classes = {"no", "yes", "maybe"};
+    o.scale = parse_scale_kind(scale);
+    const Model a = Model::fit(train, &target, o);
+    const Model b = fit_matrix(numbers, others.view, o);
+    EXPECT_EQ(a.to_text(), b.to_text()) << scale;
+    const Predictions p = a.predict(a.encode(target));
+    const Predictions q = b.predict(others.view);
+    EXPECT_EQ(p.p, q.p);
+    EXPECT_EQ(p.action, q.action);
+    EXPECT_EQ(p.log_ratio, q.log_ratio);
+    EXPECT_EQ(p.psi, b.potentials(others.view));
+    EXPECT_EQ(p.log_ratio, b.log_ratio(others.view));
+  }
+}
+
+TEST(Matrices, AWeightOfTwoIsTheRowTwice) {
+  const Numbers train(table(60, 0, 1));
+  const Numbers target(table(40, 1, 2));
+  Numbers repeated = train;
+  std::vector<double> weight(60);
+  repeated.x.clear();
+  repeated.y.clear();
+  for (std::size_t i = 60; i-- > 0;) {
+    weight[i] = static_cast<double>(i % 3);
+    repeated.x.insert(repeated.x.end(), i % 3, train.x[i]);
+    repeated.y.insert(repeated.y.end(), i % 3, train.y[i]);
+  }
+  repeated.view = MatrixView::dense(repeated.x.data(), repeated.x.size(), 1);
+  for (const char* scale : {"unit", "standard"}) {
+    ModelOptions o = options("robust");
+    o.scale = parse_scale_kind(scale);
+    o.fit.lambda = {};
+    o.fit.shift.ratio.lambda = RatioLambda::parse("cv");
+    const Predictions a = fit_matrix(train, target.view, o, weight).predict(target.view);
+    const Predictions b = fit_matrix(repeated, target.view, o).predict(target.view);
+    for (std::size_t i = 0; i < a.p.size(); ++i) EXPECT_NEAR(a.p[i], b.p[i], 1e-9) << scale;
+  }
+}
+
+TEST(RatioModels, AreAModelsJointRatioAndReadBackBitIdentical) {
+  const Numbers train(table(60, 0, 1));
+  const Numbers target(table(40, 1, 2));
+  for (const char* method : {"logistic", "gaussian", "ulsif", "kliep", "kmm"}) {
+    ModelOptions o = options("robust");
+    o.set_ratio(method);
+    const Model model = fit_matrix(train, target.view, o);
+    const RatioModel ratio = RatioModel::fit(train.view, &target.view, Encoder::of_columns({"x"}),
+                                             o.scale, o.fit.shift.ratio);
+    EXPECT_EQ(ratio.log_ratio(target.view), model.log_ratio(target.view)) << method;
+    const RatioModel again = RatioModel::from_text(ratio.to_text(), "memory");
+    EXPECT_EQ(again.log_ratio(train.view), ratio.log_ratio(train.view)) << method;
+    EXPECT_NE(message_of([&] {
+                Model::from_text(ratio.to_text(), "memory");
+              }).find("this is no covshift model"),
+              std::string::npos);
+  }
+  const RatioModel none = RatioModel::fit(train.view, nullptr, Encoder::of_columns({"x"}),
+                                          ScaleKind::unit, RatioOptions{});
+  EXPECT_EQ(none.log_ratio(train.view), std::vector<double>(60, 0.0));
+}
+
+TEST(Fitting, CanBeStoppedInTheDensityRatio) {
+  const Numbers train(table(300, 0, 1));
+  const Numbers target(table(300, 1, 2));
+  RatioOptions o;
+  o.method = RatioMethod::kmm;
+  o.threads = 1;
+  int asked = 0;
+  o.cancelled = [&] { return ++asked > 20; };
+  EXPECT_EQ(message_of([&] { fit_ratio(o, train.view, target.view); }), "stopped");
+}
+
+TEST(Options, AreReadAsUsersWriteThem) {
+  ModelOptions o;
+  o.set_generalize("temper:0.25");
+  EXPECT_EQ(o.fit.generalize->g, 0.25);
+  o.set_generalize("column:d");
+  EXPECT_EQ(o.generalization_column, "d");
+  o.set_ratio("column:w");
+  EXPECT_EQ(o.ratio_column, "w");
+  o.set_bias("none");
+  EXPECT_FALSE(o.fit.bias);
+  EXPECT_EQ(LambdaChoice::parse("0.5").value, 0.5);
+  EXPECT_EQ(LambdaChoice::parse("").kind, LambdaChoice::Kind::automatic);
+  EXPECT_EQ(method_of("zero-one", Assumption::Kind::views).name, "robust01-view");
+  EXPECT_EQ(method_of("squared", Assumption::Kind::none).name, "lr");
+  EXPECT_EQ(method_of("log", Assumption::Kind::temper).name, "robust");
+  for (const auto& bad : std::vector<std::function<void()>>{
+           [&] { o.set_bias("no"); }, [&] { o.set_ratio("lsif"); },
+           [&] { o.set_generalize("temper:2"); }, [] { LambdaChoice::parse("-1"); }}) {
+    EXPECT_NE(message_of(bad), "no error");
+  }
 }
 
 TEST(Scoring, CountsUnknownLabelsAsErrors) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
@@ -38,7 +39,10 @@ Data draw(const Game& game, std::size_t n) {
 TEST(Folds, AreBalancedWithinClasses) {
   std::vector<int> y(103);
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = i % 10 == 0 ? 1 : 0;
-  const std::vector<int> fold = stratified_folds(y, {}, 5, 7);
+  std::vector<double> x(y.size());
+  std::iota(x.begin(), x.end(), 0.0);
+  const MatrixView rows = MatrixView::dense(x.data(), x.size(), 1);
+  const std::vector<int> fold = stratified_folds(rows, y, {}, 5, 7);
   for (int f = 0; f < 5; ++f) {
     int rare = 0;
     int all = 0;
@@ -49,14 +53,56 @@ TEST(Folds, AreBalancedWithinClasses) {
     EXPECT_NEAR(all, 103 / 5.0, 1);
     EXPECT_NEAR(rare, 11 / 5.0, 1);
   }
-  EXPECT_EQ(fold, stratified_folds(y, {}, 5, 7));
-  EXPECT_NE(fold, stratified_folds(y, {}, 5, 8));
+  EXPECT_EQ(fold, stratified_folds(rows, y, {}, 5, 7));
+  EXPECT_NE(fold, stratified_folds(rows, y, {}, 5, 8));
+
+  // However the examples are arranged.
+  std::reverse(x.begin(), x.end());
+  std::reverse(y.begin(), y.end());
+  std::vector<int> backwards = stratified_folds(rows, y, {}, 5, 7);
+  std::reverse(backwards.begin(), backwards.end());
+  EXPECT_EQ(fold, backwards);
+}
+
+TEST(Folds, HoldOutCopiesTogether) {
+  const std::vector<double> x = {1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 3, 8};
+  const std::vector<int> y = {0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1};
+  const std::vector<int> fold =
+      stratified_folds(MatrixView::dense(x.data(), x.size(), 1), y, {}, 4, 1);
+  EXPECT_EQ(fold[9], fold[2]);
+  EXPECT_EQ(fold[11], fold[7]);
+  // 3 with the other label is another example: folds as if the copies were not there.
+  std::vector<double> weight(x.size(), 1.0);
+  weight[9] = weight[11] = 0;
+  std::vector<int> without =
+      stratified_folds(MatrixView::dense(x.data(), x.size(), 1), y, weight, 4, 1);
+  EXPECT_EQ(without[9], -1);
+  without[9] = without[2];
+  without[11] = without[7];
+  EXPECT_EQ(fold, without);
+}
+
+TEST(Folds, SpreadTheCellsOfATable) {
+  std::vector<double> x(60);  // two values: holding all of one out would teach nothing
+  std::vector<int> y(60);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    x[i] = static_cast<double>(i % 2);
+    y[i] = i % 3 == 0 ? 1 : 0;
+  }
+  const std::vector<int> fold =
+      stratified_folds(MatrixView::dense(x.data(), x.size(), 1), y, {}, 5, 0);
+  for (int f = 0; f < 5; ++f) {
+    int ones = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) ones += fold[i] == f && x[i] == 1 ? 1 : 0;
+    EXPECT_NEAR(ones, 6, 1);
+  }
 }
 
 TEST(Folds, LeaveOutExamplesWithoutWeight) {
   const std::vector<int> y = {0, 1, 0, 1, 0, 1};
   const std::vector<double> w = {1, 1, 0, 1, 1, 0};
-  const std::vector<int> fold = stratified_folds(y, w, 2, 0);
+  const std::vector<double> x = {1, 2, 3, 4, 5, 6};
+  const std::vector<int> fold = stratified_folds(MatrixView::dense(x.data(), 6, 1), y, w, 2, 0);
   EXPECT_EQ(fold[2], -1);
   EXPECT_EQ(fold[5], -1);
   EXPECT_EQ(std::count(fold.begin(), fold.end(), -1), 2);
@@ -99,7 +145,7 @@ TEST(CrossValidation, IsTheMeanHeldOutLoss) {
   cv.folds = 4;
   cv.seed = 3;
   cv.solve.tolerance = 1e-12;
-  const std::vector<int> fold = stratified_folds(d.y, {}, 4, 3);
+  const std::vector<int> fold = stratified_folds(d.problem.features, d.y, {}, 4, 3);
   for (const bool importance : {false, true}) {
     if (importance) cv.log_importance = d.log_weight;
     const std::vector<CrossValidated> points = cross_validate(d.problem, cv);

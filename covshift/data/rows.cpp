@@ -1,9 +1,11 @@
-#include "covshift/ratio/rows.hpp"
+#include "covshift/data/rows.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
@@ -18,6 +20,32 @@ std::uint64_t mix(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
   z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
   return z ^ (z >> 31);
+}
+
+std::vector<std::uint64_t> hashes(const Rows& rows, std::uint64_t seed) {
+  std::vector<std::uint64_t> key(rows.size());
+  const std::uint64_t salt = mix(seed);
+  RowBuffer buffer;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::uint64_t sum = 0;  // a sum: the order of a sparse row's entries must not matter
+    rows.each_once(i, buffer, [&](std::size_t j, double value) {
+      if (value != 0) sum += mix(mix(salt ^ j) ^ std::bit_cast<std::uint64_t>(value));
+    });
+    key[i] = mix(sum);
+  }
+  return key;
+}
+
+using Entries = std::vector<std::pair<std::size_t, double>>;
+
+/// The non-zero entries of a row by column.
+Entries entries(const Rows& rows, std::size_t i, RowBuffer& buffer) {
+  Entries list;
+  rows.each_once(i, buffer, [&](std::size_t j, double value) {
+    if (value != 0) list.emplace_back(j, value);
+  });
+  std::sort(list.begin(), list.end());
+  return list;
 }
 
 }  // namespace
@@ -66,17 +94,7 @@ void Rows::check(std::string_view what, int threads) const {
 
 std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> weight,
                                    std::uint64_t seed) {
-  std::vector<std::uint64_t> key(rows.size());
-  const std::uint64_t salt = mix(seed);
-  RowBuffer buffer;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::uint64_t sum = 0;  // a sum: the order of a sparse row's entries must not matter
-    rows.each_once(i, buffer, [&](std::size_t j, double value) {
-      if (value != 0) sum += mix(mix(salt ^ j) ^ std::bit_cast<std::uint64_t>(value));
-    });
-    if (!weight.empty()) sum += mix(salt + std::bit_cast<std::uint64_t>(weight[i]));
-    key[i] = mix(sum);
-  }
+  const std::vector<std::uint64_t> key = hashes(rows, seed);
   std::vector<std::size_t> order;
   order.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -85,6 +103,46 @@ std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> wei
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return key[a] < key[b]; });
   return order;
+}
+
+std::vector<std::size_t> originals(const Rows& rows, std::span<const double> weight,
+                                   std::span<const int> label) {
+  constexpr std::size_t few_rows = 8;
+  constexpr double many_copies = 20;
+  const std::vector<std::uint64_t> key = hashes(rows, 0);
+  const std::vector<std::size_t> order = row_order(rows, weight, 0);
+  std::vector<std::size_t> own(rows.size());
+  std::iota(own.begin(), own.end(), 0);
+  std::vector<std::size_t> original = own;
+  std::size_t different = 0;
+  double total = 0;
+  RowBuffer buffer;
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && key[order[end]] == key[order[begin]]) ++end;
+    // Rows of the same hash are equal, as good as always; but that is not to be trusted blindly.
+    std::map<std::pair<int, Entries>, std::size_t> seen;
+    for (std::size_t k = begin; k < end; ++k) {
+      const std::size_t i = order[k];
+      total += weight.empty() ? 1 : weight[i];
+      if (end - begin == 1) break;
+      const int y = label.empty() ? 0 : label[i];
+      original[i] = seen.try_emplace({y, entries(rows, i, buffer)}, i).first->second;
+    }
+    different += std::max<std::size_t>(1, seen.size());
+  }
+  if (different < few_rows || total > many_copies * static_cast<double>(different)) return own;
+  return original;
+}
+
+std::vector<double> merge_copies(const Rows& rows, std::span<const double> weight,
+                                 std::span<const int> label) {
+  const std::vector<std::size_t> original = originals(rows, weight, label);
+  std::vector<double> merged(rows.size(), 0.0);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    merged[original[i]] += weight.empty() ? 1 : weight[i];
+  }
+  if (std::all_of(merged.begin(), merged.end(), [](double w) { return w == 1; })) merged.clear();
+  return merged;
 }
 
 std::vector<int> deal_folds(const std::vector<std::size_t>& order, std::size_t rows, int folds) {
@@ -102,11 +160,6 @@ void Lanes::each(int threads,
   parallel_tasks(threads, count, [&](std::size_t lane) {
     body(lane * items / count, (lane + 1) * items / count, lane);
   });
-}
-
-double Samples::train_total() const {
-  if (weight.empty()) return static_cast<double>(train.size());
-  return std::accumulate(weight.begin(), weight.end(), 0.0);
 }
 
 }  // namespace covshift

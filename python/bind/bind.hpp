@@ -1,0 +1,13 @@
+// The parts of the extension module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace covshift::python {
+
+void bind_data(nanobind::module_& m);
+void bind_model(nanobind::module_& m);
+void bind_ratio(nanobind::module_& m);
+void bind_diagnose(nanobind::module_& m);
+
+}  // namespace covshift::python

@@ -1,0 +1,77 @@
+// Density ratios alone, and biased sampling.
+#include "covshift/lab/sampling.hpp"
+#include "covshift/model/ratio_model.hpp"
+#include "python/bind/bind.hpp"
+#include "python/bind/data.hpp"
+#include "python/bind/options.hpp"
+
+namespace covshift::python {
+namespace {
+
+RatioModel fit(const std::string& method, const Data& data, const Data* target,
+               const std::vector<std::string>& names, const std::optional<Vector<double>>& weight,
+               const nb::dict& options) {
+  RatioOptions ratio = ratio_options(options);
+  ratio.method = parse_ratio_method(method);
+  const ScaleKind scale = parse_scale_kind(option<std::string>(options, "scale"));
+  const std::span<const double> weights = span_of(weight);
+  return interruptible(nb::none(), [&](const Control& control) {
+    ratio.cancelled = control.cancelled;
+    const Numbers train(data, names);
+    if (target == nullptr) {
+      return RatioModel::fit(train.view, nullptr, train.encoder, scale, ratio, weights);
+    }
+    const Numbers other(*target, train.encoder);
+    return RatioModel::fit(train.view, &other.view, train.encoder, scale, ratio, weights);
+  });
+}
+
+auto log_ratio(const RatioModel& model, const Data& data, int threads) {
+  std::vector<double> out;
+  {
+    const nb::gil_scoped_release release;
+    out = model.log_ratio(Numbers(data, model.encoder()).view, threads);
+  }
+  return to_numpy(std::move(out), {data.rows()});
+}
+
+nb::tuple sample(const Data& data, const nb::dict& options) {
+  BiasedSampling sampling;
+  sampling.feature = option<int>(options, "feature");
+  sampling.quantile = option<double>(options, "quantile");
+  std::tie(sampling.a_low, sampling.a_high) = option<std::pair<double, double>>(options, "a");
+  std::tie(sampling.b_low, sampling.b_high) = option<std::pair<double, double>>(options, "b");
+  sampling.train = option<std::size_t>(options, "n_train");
+  sampling.target = option<std::size_t>(options, "n_target");
+  sampling.replacement = option<bool>(options, "replacement");
+  sampling.seed = option<std::uint64_t>(options, "seed");
+  BiasedSample drawn;
+  {
+    const nb::gil_scoped_release release;
+    const Numbers numbers(data, std::vector<std::string>{});
+    drawn = biased_sample(numbers.view, sampling);
+  }
+  const auto rows = [](const std::vector<std::size_t>& list) {
+    return to_numpy(std::vector<std::int64_t>(list.begin(), list.end()), {list.size()});
+  };
+  return nb::make_tuple(rows(drawn.train), rows(drawn.target), drawn.feature, drawn.threshold);
+}
+
+}  // namespace
+
+void bind_ratio(nb::module_& m) {
+  nb::class_<RatioModel>(m, "Ratio", "A fitted density ratio.")
+      .def("log_ratio", &log_ratio, nb::arg("data"), nb::arg("threads"))
+      .def_prop_ro("report", [](const RatioModel& r) { return r.ratio().report().dump(); })
+      .def_prop_ro("method", [](const RatioModel& r) { return r.ratio().name(); })
+      .def("to_text", &RatioModel::to_text)
+      .def("__getstate__", &RatioModel::to_text)
+      .def("__setstate__", [](RatioModel& r, const std::string& text) {
+        new (&r) RatioModel(RatioModel::from_text(text, "a pickled density ratio"));
+      });
+  m.def("fit_ratio", &fit, nb::arg("method"), nb::arg("data"), nb::arg("target").none(),
+        nb::arg("names"), nb::arg("weight").none(), nb::arg("options"));
+  m.def("biased_sample", &sample, nb::arg("data"), nb::arg("options"));
+}
+
+}  // namespace covshift::python

@@ -1,0 +1,131 @@
+"""Is there shift between two samples, where, how bad, and what to do about it."""
+
+from __future__ import annotations
+
+import html
+import json
+
+from sklearn.base import BaseEstimator
+
+from . import _core
+from ._classifier import _text
+from ._data import seed_of, thread_count, training_data, view_groups
+from ._ratio import DEFAULTS, DensityRatio
+
+
+class Diagnosis:
+    """What :func:`diagnose` found. Prints well; ``to_frame()`` and ``plot()`` say where the shift is.
+
+    Attributes
+    ----------
+    shift : bool, p_value, domain_auc : is there shift at all (a permutation test).
+    views : list of dict, name, kl, kl_binned, generalized, stable: where.
+    effective_sample_size, support : how bad: what weighting leaves of the training sample, and the
+        share of the target where there are no training data.
+    recommendation : dict, verdict, summary, methods, reasons, label_first: what to do.
+    data : dict, every number; what ``covshift diagnose --json`` prints. Rows count from 1.
+    """
+
+    def __init__(self, data: dict):
+        self.data = data
+
+    def __getattr__(self, name: str):
+        if name == "data" or name not in self.data:
+            raise AttributeError(name)
+        return self.data[name]
+
+    def __dir__(self):
+        return [*super().__dir__(), *self.data]
+
+    def _lines(self) -> list[str]:
+        d, support = self.data, self.data["support"]
+        return [
+            f"{d['train']} training rows, {d['target']} target rows",
+            f"domain AUC {d['domain_auc']:.3f} (0.5: no shift, 1: no overlap), "
+            f"p = {d['p_value']:.3g}: " + ("shift" if d["shift"] else "no shift is visible"),
+            f"effective sample size {d['effective_sample_size']:.1f} of {d['train']}; "
+            f"{100 * support['share']:.1f}% of the target without training support",
+        ]
+
+    def _rows(self, count: int) -> list[tuple[str, str, str]]:
+        views = sorted(self.data["views"], key=lambda v: -max(v["kl"], v["kl_binned"]))
+        return [
+            (v["name"], f"{max(v['kl'], v['kl_binned'], 0):.4f}", "yes" if v["stable"] else "no")
+            for v in views[:count]
+        ]
+
+    def __repr__(self) -> str:
+        rows = [("view", "symmetric KL", "stable"), *self._rows(10)]
+        widths = [max(len(row[k]) for row in rows) for k in range(3)]
+        table = [
+            f"  {name:<{widths[0]}}  {kl:>{widths[1]}}  {stable}" for name, kl, stable in rows
+        ]
+        more = len(self.data["views"]) - 10
+        if more > 0:
+            table.append(f"  ... and {more} more views (to_frame() lists all)")
+        return "\n".join([*self._lines(), *table, self.data["recommendation"]["summary"]])
+
+    def _repr_html_(self) -> str:
+        cells = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self._rows(20)
+        )
+        lines = "<br>".join(html.escape(line) for line in self._lines())
+        return (
+            f"<div><p>{lines}</p><table><tr><th>view</th><th>symmetric KL</th><th>stable</th></tr>"
+            f"{cells}</table><p><b>{html.escape(self.data['recommendation']['summary'])}</b></p></div>"
+        )
+
+    def to_frame(self, what: str = "views"):
+        """A pandas DataFrame of the views, or ("features") of the columns and their means."""
+        import pandas
+
+        if what not in ("views", "features"):
+            raise ValueError(f"what is {what!r}; it can be 'views' or 'features'")
+        return pandas.DataFrame(self.data[what]).set_index("name")
+
+    def plot(self, ax=None):
+        """Bars of the views' divergences; see :func:`covshift.plot.view_bars`."""
+        from . import plot
+
+        return plot.view_bars(self, ax=ax)
+
+
+def diagnose(
+    X,
+    X_target,
+    *,
+    views="each",
+    ratio="logistic",
+    ratio_lam="cv",
+    scale: str = "unit",
+    view_threshold: float = 0.1,
+    level: float = 0.05,
+    permutations: int = 199,
+    random_state=0,
+    threads: int | None = None,
+    progress=None,
+) -> Diagnosis:
+    """Compares a training with a target sample of inputs.
+
+    ``X`` and ``X_target`` are what ``RobustClassifier.fit`` takes, and so are ``views``, ``ratio``,
+    ``scale`` and ``view_threshold``. ``level``: p-values up to this count as shift. ``progress``: a
+    callable that is given a text and the share that is done.
+    """
+    if X_target is None:
+        raise ValueError("diagnose compares two samples; give X_target")
+    given = training_data(BaseEstimator(), X, X_target)
+    options = dict(DEFAULTS, alpha=0.1, ratio_lam=_text(ratio_lam), ratio=ratio)
+    if isinstance(ratio, DensityRatio):
+        options.update(ratio._options(), ratio=ratio._method())
+    options.update(
+        views=view_groups(views, given.columns),
+        scale=scale,
+        view_threshold=float(view_threshold),
+        level=float(level),
+        permutations=int(permutations),
+        seed=seed_of(random_state),
+        threads=thread_count(threads),
+    )
+    found = _core.diagnose(given.data, given.target, given.names, options, progress)
+    return Diagnosis(json.loads(found))

@@ -1,0 +1,305 @@
+"""Density ratios P_target(x)/P_train(x) as estimators of their own."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import _check_sample_weight, _num_samples
+
+from . import _core
+from ._data import (
+    data_of,
+    fast_matrix,
+    has_categories,
+    is_frame,
+    seed_of,
+    thread_count,
+    training_data,
+)
+from ._scoring import Target
+
+DEFAULTS = {
+    "ratio_lam": "cv",
+    "kernel_width": None,
+    "kernel_lam": None,
+    "centres": 100,
+    "alpha": 0.0,
+    "bound": 1000.0,
+    "slack": None,
+    "ratio_folds": 5,
+}
+
+
+def _number(value) -> float | None:
+    return None if value is None or value == "cv" else float(value)
+
+
+class DensityRatio(BaseEstimator):
+    """What the estimators share: ``fit(X, X_target)``, ``log_ratio(X)``, ``weights(X)``."""
+
+    def _method(self) -> str:
+        raise NotImplementedError
+
+    def _options(self) -> dict:
+        """Those that are not the default, by the names of the extension module."""
+        raise NotImplementedError
+
+    def fit(self, X, y=None, X_target=None, sample_weight=None):
+        """Estimates the ratio from a training and a target sample.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Training inputs.
+        y : ignored, or the target
+            Labels have no part in a density ratio; they are accepted, as everywhere in scikit-learn, so
+            that the estimator can stand in a pipeline. Two-dimensional data in this place are the
+            target sample: ``fit(X, X_target)``.
+        X_target : like X, optional
+            Inputs from where a model will be used. Without it there is no shift: the ratio is 1.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each training row counts.
+        """
+        if X_target is None and _is_sample(y):
+            X_target = y
+        elif y is not None and _num_samples(y) != _num_samples(X):
+            raise ValueError(
+                f"the second argument has {_num_samples(y)} entries for {_num_samples(X)} rows of X: it "
+                "is neither labels (which are ignored) nor a target sample (which has two dimensions)"
+            )
+        threads = thread_count(self.threads)
+        given = training_data(self, X, X_target)
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(
+                sample_weight, given.X, dtype=np.float64, ensure_non_negative=True
+            )
+        options = {**DEFAULTS, **self._options()}
+        options.update(scale=self.scale, seed=seed_of(self.random_state), threads=threads)
+        self._model = _core.fit_ratio(
+            self._method(), given.data, given.target, given.names, sample_weight, options
+        )
+        self._table = has_categories(X)
+        self.report_ = json.loads(self._model.report)
+        return self
+
+    def log_ratio(self, X) -> np.ndarray:
+        """log P_target(x)/P_train(x) of each row; always finite."""
+        if not hasattr(self, "_model"):
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first."
+            )
+        data = None
+        if not self._table and not hasattr(self, "feature_names_in_"):
+            data = fast_matrix(X, self.n_features_in_)
+        fast = data is not None
+        if not fast:
+            data = data_of(self, X, as_table=True if self._table else None)
+        threads = 1 if data.rows <= 2048 else thread_count(self.threads)
+        try:
+            return self._model.log_ratio(data, threads)
+        except ValueError:
+            if fast:
+                data_of(self, X)  # scikit-learn's words, where it has any
+            raise
+
+    def weights(self, X) -> np.ndarray:
+        """P_target(x)/P_train(x) of each row, for ``sample_weight`` of any estimator."""
+        return np.exp(self.log_ratio(X))
+
+    def score_samples(self, X) -> np.ndarray:
+        """The same as :meth:`log_ratio`, by the name that scikit-learn's tools look for."""
+        return self.log_ratio(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _is_sample(y) -> bool:
+    """Two dimensions: rows of features, no labels."""
+    if isinstance(y, Target) or is_frame(y):
+        return True
+    return getattr(y, "ndim", np.ndim(y) if isinstance(y, (list, tuple)) else 0) == 2
+
+
+class LogisticRatio(DensityRatio):
+    """By logistic regression of training against target: the paper's estimator.
+
+    Parameters
+    ----------
+    lam : "cv", "paper" or positive number
+        Regularisation: cross-validated, the paper's formula, or given.
+    folds : int
+        Of the cross validation.
+    scale : "unit", "standard" or "none"
+        Of the features, fitted on the training sample.
+    random_state : int, RandomState or None
+        The seed of the folds.
+    threads : int, optional
+        None: as many as the process may use. The result does not depend on it.
+    """
+
+    def __init__(self, *, lam="cv", folds=5, scale="unit", random_state=0, threads=None):
+        self.lam = lam
+        self.folds = folds
+        self.scale = scale
+        self.random_state = random_state
+        self.threads = threads
+
+    def _method(self) -> str:
+        return "logistic"
+
+    def _options(self) -> dict:
+        lam = self.lam if isinstance(self.lam, str) else repr(float(self.lam))
+        return {"ratio_lam": lam, "ratio_folds": int(self.folds)}
+
+
+class GaussianRatio(DensityRatio):
+    """The ratio of two Gaussians, one fitted to each sample."""
+
+    def __init__(self, *, scale="unit", random_state=0, threads=None):
+        self.scale = scale
+        self.random_state = random_state
+        self.threads = threads
+
+    def _method(self) -> str:
+        return "gaussian"
+
+    def _options(self) -> dict:
+        return {}
+
+
+class ULSIF(DensityRatio):
+    """Unconstrained least-squares importance fitting; with ``alpha > 0`` its relative version, RuLSIF.
+
+    Parameters
+    ----------
+    kernel_width, lam : "cv" or positive number
+        Of the Gaussian kernels, and the regularisation.
+    centres : int
+        So many target rows, at most all, are centres of kernels.
+    alpha : float in [0, 1)
+        RuLSIF estimates P_target / (alpha P_target + (1 - alpha) P_train), at most 1/alpha.
+    folds, scale, random_state, threads
+        As for :class:`LogisticRatio`.
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel_width="cv",
+        lam="cv",
+        centres=100,
+        alpha=0.0,
+        folds=5,
+        scale="unit",
+        random_state=0,
+        threads=None,
+    ):
+        self.kernel_width = kernel_width
+        self.lam = lam
+        self.centres = centres
+        self.alpha = alpha
+        self.folds = folds
+        self.scale = scale
+        self.random_state = random_state
+        self.threads = threads
+
+    def _method(self) -> str:
+        return "rulsif" if self.alpha else "ulsif"
+
+    def _options(self) -> dict:
+        return {
+            "kernel_width": _number(self.kernel_width),
+            "kernel_lam": _number(self.lam),
+            "centres": int(self.centres),
+            "alpha": float(self.alpha),
+            "ratio_folds": int(self.folds),
+        }
+
+
+class KLIEP(DensityRatio):
+    """Kullback-Leibler importance estimation; parameters as of :class:`ULSIF`, without ``lam``."""
+
+    def __init__(
+        self,
+        *,
+        kernel_width="cv",
+        centres=100,
+        folds=5,
+        scale="unit",
+        random_state=0,
+        threads=None,
+    ):
+        self.kernel_width = kernel_width
+        self.centres = centres
+        self.folds = folds
+        self.scale = scale
+        self.random_state = random_state
+        self.threads = threads
+
+    def _method(self) -> str:
+        return "kliep"
+
+    def _options(self) -> dict:
+        return {
+            "kernel_width": _number(self.kernel_width),
+            "centres": int(self.centres),
+            "ratio_folds": int(self.folds),
+        }
+
+
+class KMM(DensityRatio):
+    """Kernel mean matching.
+
+    Parameters
+    ----------
+    kernel_width, lam : "cv" or positive number
+        Of the Gaussian kernels, and the ridge that makes the weights unique.
+    bound : float
+        The largest weight.
+    slack : float, optional
+        The mean weight differs from 1 by this at most; None: 1/sqrt(n_samples).
+    folds, scale, random_state, threads
+        As for :class:`LogisticRatio`.
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel_width="cv",
+        lam="cv",
+        bound=1000.0,
+        slack=None,
+        folds=5,
+        scale="unit",
+        random_state=0,
+        threads=None,
+    ):
+        self.kernel_width = kernel_width
+        self.lam = lam
+        self.bound = bound
+        self.slack = slack
+        self.folds = folds
+        self.scale = scale
+        self.random_state = random_state
+        self.threads = threads
+
+    def _method(self) -> str:
+        return "kmm"
+
+    def _options(self) -> dict:
+        return {
+            "kernel_width": _number(self.kernel_width),
+            "kernel_lam": _number(self.lam),
+            "bound": float(self.bound),
+            "slack": None if self.slack is None else float(self.slack),
+            "ratio_folds": int(self.folds),
+        }

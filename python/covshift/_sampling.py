@@ -1,0 +1,79 @@
+"""Induced shift: a training and a target sample from one data set, as in the paper's experiments."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils import _safe_indexing, check_array, check_consistent_length
+
+from . import _core
+from ._data import has_categories, is_frame, matrix_of, seed_of, table_of
+
+
+class BiasedSample(NamedTuple):
+    """Row numbers of both samples, and the split they come from: training has feature <= threshold."""
+
+    train: np.ndarray
+    target: np.ndarray
+    feature: int
+    threshold: float
+
+
+def biased_sample(
+    X,
+    *,
+    n_train: int = 100,
+    n_target: int = 100,
+    feature: int | str | None = None,
+    quantile: float = 0.5,
+    a: tuple[float, float] = (2, 4),
+    b: tuple[float, float] = (1, 2),
+    replacement: bool = True,
+    random_state: int | None = 0,
+) -> BiasedSample:
+    """Draws the rows of a training and of a target sample under covariate shift.
+
+    The rows are split by a feature (one at random, unless named or numbered) at a quantile of it; each
+    part is projected on one of its principal components, and its rows are drawn in proportion to a
+    normal density around min + (max - min)/a with spread std/b of that projection; a and b are drawn
+    from the intervals given. The same rows as the program's ``covshift sample``.
+    """
+    if has_categories(X):
+        data = table_of(X, "X")
+    else:
+        data = matrix_of(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"))
+    if isinstance(feature, str):
+        if not is_frame(X) or feature not in list(X.columns):
+            raise ValueError(f"there is no column {feature!r} to split by; give a name or a number")
+        feature = list(X.columns).index(feature)
+        if has_categories(X):
+            raise ValueError("to split by a named feature give columns of numbers only")
+    return BiasedSample(
+        *_core.biased_sample(
+            data,
+            {
+                "feature": -1 if feature is None else int(feature),
+                "quantile": float(quantile),
+                "a": (float(a[0]), float(a[1])),
+                "b": (float(b[0]), float(b[1])),
+                "n_train": int(n_train),
+                "n_target": int(n_target),
+                "replacement": bool(replacement),
+                "seed": seed_of(random_state),
+            },
+        )
+    )
+
+
+def biased_split(X, *arrays, **options) -> list:
+    """Like ``train_test_split``, but the second sample differs from the first in its inputs.
+
+    ``X_train, X_target, y_train, y_target = biased_split(X, y, n_train=100)``; further arrays of the
+    same length are split alike. Options are those of :func:`biased_sample`.
+    """
+    check_consistent_length(X, *arrays)
+    drawn = biased_sample(X, **options)
+    return [
+        _safe_indexing(array, rows) for array in (X, *arrays) for rows in (drawn.train, drawn.target)
+    ]

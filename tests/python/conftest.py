@@ -1,0 +1,34 @@
+import os
+import subprocess
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture(scope="session")
+def shifted():
+    """X, y, X_target, y_target: two classes that a line separates but for noise; the inputs move."""
+    rng = np.random.default_rng(0)
+
+    def draw(n, mean):
+        X = rng.normal(size=(n, 4)) + mean
+        return X, (X[:, 0] - 0.5 * X[:, 1] + 0.5 * rng.normal(size=n) > 0).astype(int)
+
+    X, y = draw(150, 0.0)
+    X_target, y_target = draw(120, 0.5)
+    return X, y, X_target, y_target
+
+
+@pytest.fixture(scope="session")
+def program():
+    """The program, run with arguments; its standard output."""
+    path = os.environ.get("COVSHIFT")
+    if not path:
+        pytest.fail("COVSHIFT must name the program")
+
+    def run(*arguments):
+        done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run

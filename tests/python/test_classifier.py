@@ -1,0 +1,193 @@
+"""What the classifier and the ratios say."""
+
+import importlib.metadata
+import pathlib
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+import covshift
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return covshift.biased_split(X, y, n_train=100, n_target=80, feature=8, b=(0.3, 0.6), random_state=1)
+
+
+def test_attributes(wine):
+    X, X_target, y, y_target = wine
+    model = covshift.RobustClassifier(ratio_lam="paper").fit(X, y, X_target)
+    assert list(model.classes_) == [0, 1, 2] and model.actions_ is model.classes_
+    assert not hasattr(model, "abstain_")
+    assert model.n_features_in_ == 13 and not hasattr(model, "feature_names_in_")
+    assert model.coef_.shape == (14, 3)
+    assert model.certificate_.gap <= 1e-6 and str(model.certificate_).startswith("Promised")
+    assert [v.name for v in model.views_] == ["all"] and len(model.views_[0].features) == 13
+    assert model.lam_ in [2.0**-k for k in (16, 12, 8, 4, 0)]
+    assert len(model.path_[0][2]) == 5
+    assert 1 <= model.effective_sample_size_ <= 100
+    assert model.status_ == "converged" and model.method_ == "robust"
+    assert model.score(X_target, y_target) > 0.7
+    psi = model.decision_function(X_target)
+    p = np.exp(psi - psi.max(axis=1, keepdims=True))
+    np.testing.assert_allclose(p / p.sum(axis=1, keepdims=True), model.predict_proba(X_target))
+
+
+def test_without_target_there_is_no_shift(wine):
+    X, X_target, y, _ = wine
+    for method, plain in ((covshift.robust, covshift.lr), (covshift.robust01, covshift.adv01),
+                          (covshift.iw_svm, covshift.svm)):
+        a, b = method().fit(X, y), plain(lam="cv").fit(X, y)
+        np.testing.assert_array_equal(a.predict_proba(X_target), b.predict_proba(X_target))
+        assert a.method_ == b.method_ == plain.__name__
+        np.testing.assert_array_equal(a.log_ratio(X), 0)
+        assert a.effective_sample_size_ is None and a.certificate_.target_value is None
+
+
+def test_named_methods_are_the_table(wine):
+    X, X_target, y, _ = wine
+    from covshift import _core
+
+    for name, loss, generalize, _ in _core.methods():
+        model = getattr(covshift, name.replace("-", "_"))(lam=0.1, ratio_lam="paper", views="each")
+        assert (model.loss, model.generalize) == (loss, generalize)
+        assert model.fit(X, y, X_target).method_ == name
+    assert covshift.auto(lams=[0.01], ratio_lam="paper").fit(X, y, X_target).path_[1][0] == "iw"
+
+
+def test_robust_is_less_sure_far_away(shifted):
+    X, y, X_target, _ = shifted
+    far = np.array([[8.0, -8.0, 0.0, 0.0]])
+    plain = covshift.lr(lam=0.01).fit(X, y)
+    robust = covshift.robust(lam=0.01).fit(X, y, X_target)
+    away = 8 * np.sign(robust._model.weights()[:4, 0] * 0 + 1)[None, :]  # where the target is
+    assert plain.predict_proba(far).max() > 0.99
+    assert robust.log_ratio(away) > 3
+    assert robust.predict_proba(away).max() < 0.6
+
+
+def test_abstaining(wine):
+    X, X_target, y, y_target = wine
+    for labels, abstain in (
+        (np.array([0, 1, 2]), -1),
+        (np.array([-1, 0, 1]), -2),
+        (np.array([1.0, 2.0, 3.0]), np.nan),
+        (np.array(["a", "b", "c"]), "abstain"),
+        (np.array(["a", "abstain", "c"]), "abstain_"),
+    ):
+        model = covshift.robust(loss="abstain:0.3", lam=0.01, ratio_lam="paper")
+        predicted = model.fit(X, labels[y], X_target).predict(X_target)
+        p = model.predict_proba(X_target)
+        assert p.shape == (80, 4) and len(model.actions_) == 4
+        np.testing.assert_equal(model.abstain_, abstain)
+        chosen = p.argmax(axis=1) == 3
+        assert 0 < chosen.sum() < 80
+        for row, given_up in zip(predicted, chosen):
+            np.testing.assert_equal(row, abstain) if given_up else labels.tolist().index(row)
+        assert list(model.classes_) == list(labels)
+
+
+def test_cost_matrices(wine):
+    X, X_target, y, _ = wine
+    zero_one = 1 - np.eye(3)
+    a = covshift.robust(loss=zero_one, lam=0.05, ratio_lam="paper").fit(X, y, X_target)
+    b = covshift.robust01(lam=0.05, ratio_lam="paper").fit(X, y, X_target)
+    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-2)
+    assert (a.predict(X) == b.predict(X)).mean() > 0.97
+    few = covshift.robust(loss=[[0, 1, 1], [1, 0, 0]], lam=0.05, ratio_lam="paper")
+    few.fit(X, y, X_target)
+    assert list(few.actions_) == ["action 1", "action 2"]
+    assert set(few.predict(X)) <= {"action 1", "action 2"}
+
+
+def test_order_of_classes(wine):
+    X, X_target, y, _ = wine
+    names = np.array(["small", "medium", "large"])[y]
+    model = covshift.RobustClassifier("absolute", lam=0.05, classes=["small", "medium", "large"])
+    numbers = covshift.RobustClassifier("absolute", lam=0.05).fit(X, y)
+    assert list(model.fit(X, names).classes_) == ["small", "medium", "large"]
+    np.testing.assert_array_equal(model.predict_proba(X), numbers.predict_proba(X))
+
+
+def test_views(wine):
+    X, X_target, y, _ = wine
+    model = covshift.robust_view(views={"few": [0, "c3"], "last": 12}, generalized_views=["last"],
+                                 lam=0.05, ratio_lam="paper").fit(X, y, X_target)
+    assert [(v.name, len(v.features), v.generalized) for v in model.views_] == [
+        ("few", 2, False), ("last", 1, True), ("rest", 10, False)]
+    assert model.views_[0].features == ["c1", "c3"]
+
+
+def test_not_converged_is_said(wine):
+    X, X_target, y, _ = wine
+    from sklearn.exceptions import ConvergenceWarning
+
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        model = covshift.robust(lam=0.001, max_iter=1, ratio_lam="paper").fit(X, y, X_target)
+    assert model.status_ == "iteration_limit" and model.n_iter_ == 1
+
+
+@pytest.mark.parametrize("ratio", [covshift.LogisticRatio(), covshift.ULSIF(), covshift.ULSIF(alpha=0.1),
+                                   covshift.KLIEP(), covshift.KMM(), covshift.GaussianRatio()], ids=repr)
+def test_ratios_point_from_train_to_target(ratio):
+    rng = np.random.default_rng(0)
+    X, X_target = rng.normal(size=(400, 2)), rng.normal(0.7, 0.8, size=(300, 2))
+    w = ratio.fit(X, X_target).weights(X)
+    np.testing.assert_allclose(np.log(w), ratio.log_ratio(X), atol=1e-14)
+    before = np.abs(X.mean(axis=0) - X_target.mean(axis=0))
+    after = np.abs(np.average(X, axis=0, weights=w) - X_target.mean(axis=0))
+    assert (after < 0.5 * before).all()
+    np.testing.assert_array_equal(ratio.fit(X, X_target=X_target).weights(X), w)
+    np.testing.assert_array_equal(ratio.fit(X, covshift.Target(X_target)).weights(X), w)
+    name = {"ULSIF": "rulsif" if getattr(ratio, "alpha", 0) else "ulsif", "LogisticRatio": "logistic",
+            "GaussianRatio": "gaussian"}.get(type(ratio).__name__, type(ratio).__name__.lower())
+    y = (X[:, 0] > 0).astype(int)
+    model = covshift.RobustClassifier(lam=0.1, ratio=name).fit(X, y, X_target)
+    np.testing.assert_array_equal(model.log_ratio(X), ratio.log_ratio(X))
+    ratio.fit(X, y)  # labels say nothing of densities
+    np.testing.assert_array_equal(ratio.weights(X), 1)
+
+
+def test_biased_split():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    parts = covshift.biased_split(X, y, np.arange(178), n_train=30, n_target=40, feature="alcohol",
+                                  replacement=False, random_state=4)
+    X_train, X_target, y_train, y_target, i_train, i_target = parts
+    assert len(X_train) == 30 and len(X_target) == 40
+    assert X_train["alcohol"].max() <= X_target["alcohol"].min()
+    assert len(set(i_train) | set(i_target)) == 70
+    assert (y.iloc[i_train] == y_train).all() and (X.iloc[i_target] == X_target).all(axis=None)
+    sample = covshift.biased_sample(X.to_numpy(), n_train=30, n_target=40, feature=0,
+                                    replacement=False, random_state=4)
+    np.testing.assert_array_equal(sample.train, i_train)
+    assert sample.feature == 0
+
+
+def test_diagnose(shifted):
+    pd = pytest.importorskip("pandas")
+    X, _, X_target, _ = shifted
+    found = covshift.diagnose(pd.DataFrame(X, columns=list("abcd")),
+                              pd.DataFrame(X_target, columns=list("abcd")), permutations=49)
+    assert found.shift and found.p_value <= 0.05 and 0.5 < found.domain_auc < 1
+    text = repr(found)
+    assert "150 training rows, 120 target rows" in text and "domain AUC" in text
+    assert found.recommendation["summary"] in text
+    assert "<table>" in found._repr_html_()
+    assert list(found.to_frame().index) == list("abcd")
+    assert {"before", "after"} <= set(found.to_frame("features").columns)
+    with pytest.raises(ValueError, match="views"):
+        found.to_frame("rows")
+    with pytest.raises(AttributeError):
+        found.nothing  # noqa: B018
+    same = covshift.diagnose(X[:75], X[75:], views={"left": [0, 1]}, permutations=49)
+    assert not same.shift and [v["name"] for v in same.views] == ["left", "rest"]
+
+
+def test_the_installed_wheel_is_tested():
+    folder = pathlib.Path(covshift.__file__).parent
+    assert folder.parent.name == "site-packages"
+    assert {"py.typed", "_core.pyi", "plot.py"} <= {path.name for path in folder.iterdir()}
+    assert "class Model" in (folder / "_core.pyi").read_text()
+    assert covshift.__version__ == importlib.metadata.version("covshift")

@@ -1,0 +1,263 @@
+"""What data can look like, and what is said of those that cannot be used."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+import covshift
+
+
+def fit(X, y, X_target, **options):
+    return covshift.RobustClassifier(lam=0.01, ratio_lam=0.01, **options).fit(X, y, X_target)
+
+
+def test_dtypes_and_orders(shifted):
+    X, y, X_target, _ = shifted
+    X, X_target = X.astype(np.float32).astype(np.float64), X_target.astype(np.float32).astype(float)
+    expected = fit(X, y, X_target).predict_proba(X_target)
+    for change in (np.asfortranarray, lambda a: a.astype(np.float32), lambda a: a[::-1][::-1],
+                   lambda a: a.astype(">f8"), lambda a: a.tolist(),
+                   lambda a: np.hstack([a, a])[:, :4], lambda a: a.astype(object)):
+        model = fit(change(X), y, change(X_target))
+        np.testing.assert_array_equal(model.predict_proba(change(X_target)), expected)
+    np.testing.assert_array_equal(fit(X, y, X_target, threads=1).predict_proba(X_target), expected)
+    frozen = X.copy()
+    frozen.setflags(write=False)
+    np.testing.assert_array_equal(fit(frozen, y, X_target).predict_proba(X_target), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array])
+def test_sparse_is_dense(shifted, kind, dtype):
+    X, y, X_target, _ = shifted
+    X = np.where(np.abs(X) > 0.7, X, 0).astype(dtype)
+    X_target = np.where(np.abs(X_target) > 0.7, X_target, 0).astype(dtype)
+    dense = fit(X, y, X_target, scale="none", views={"first": [0, 1]})
+    sparse = fit(kind(X), y, kind(X_target), scale="none", views={"first": [0, 1]})
+    np.testing.assert_allclose(
+        sparse.predict_proba(kind(X_target)), dense.predict_proba(X_target), rtol=1e-7
+    )
+    np.testing.assert_allclose(sparse.log_ratio(X_target), dense.log_ratio(X_target), rtol=1e-9)
+    mixed = fit(kind(X), y, X_target, scale="none", views={"first": [0, 1]})
+    np.testing.assert_array_equal(mixed.log_ratio(X), sparse.log_ratio(X))
+    # A scaler that shifts does so a block at a time.
+    unit = fit(X, y, X_target)
+    np.testing.assert_array_equal(unit.predict_proba(kind(X)), unit.predict_proba(X))
+
+
+def test_sparse_with_repeated_entries(shifted):
+    X, y, X_target, _ = shifted
+    parts = sp.csr_matrix((np.concatenate([X.ravel(), X.ravel()]) / 2,
+                           (np.tile(np.repeat(np.arange(150), 4), 2), np.tile(np.arange(4), 300))),
+                          shape=X.shape)
+    raw = sp.csr_matrix((np.repeat(X / 2, 2, axis=1).ravel(), np.tile([0, 0, 1, 1, 2, 2, 3, 3], 150),
+                         np.arange(0, 1201, 8)), shape=X.shape)
+    assert not raw.has_canonical_format
+    a = fit(parts, y, sp.csr_matrix(X_target)).predict_proba(X_target)
+    b = fit(raw, y, sp.csr_matrix(X_target)).predict_proba(X_target)
+    np.testing.assert_allclose(a, b, rtol=1e-9)
+    assert raw.nnz == 1200  # the caller's matrix is his
+
+
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
+
+
+def table(X, colours):
+    return {"a": X[:, 0], "b": X[:, 1], "colour": colours, "flag": X[:, 2] > 0}
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_frames(shifted, library):
+    X, y, X_target, _ = shifted
+    frame = FRAMES[library]
+    names = ["a", "b", "c", "d"]
+    model = fit(frame(dict(zip(names, X.T))), y, frame(dict(zip(names, X_target.T))), views="each",
+                generalize="views")
+    assert list(model.feature_names_in_) == names
+    assert [v.name for v in model.views_] == names
+    plain = fit(X, y, X_target, views="each", generalize="views")
+    np.testing.assert_array_equal(
+        model.predict_proba(frame(dict(zip(names, X.T)))), plain.predict_proba(X)
+    )
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame(dict(zip("abce", X.T))))
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_categories(shifted, library):
+    X, y, X_target, _ = shifted
+    rng = np.random.default_rng(0)
+    colours = np.array(["red", "green", "blue"], dtype=object)
+    train, target = (table(x, colours[rng.integers(0, 3, len(x))]) for x in (X, X_target))
+    frame = FRAMES[library]
+    views = {"colours": ["colour"], "numbers": ["a", "b", "flag"]}
+    model = fit(frame(train), y, frame(target), views=views, generalize="views",
+                generalized_views=["colours"])
+    assert model.n_features_in_ == 4
+    assert model.views_[0].features == ["colour"] and model.views_[0].generalized
+    assert model.coef_.shape == (3 + 3 + 1, 2)
+    one_hot = np.column_stack(
+        [train["a"], train["b"], *[train["colour"] == c for c in ("blue", "green", "red")],
+         train["flag"]]
+    ).astype(float)
+    one_hot_target = np.column_stack(
+        [target["a"], target["b"], *[target["colour"] == c for c in ("blue", "green", "red")],
+         target["flag"]]
+    ).astype(float)
+    by_hand = fit(one_hot, y, one_hot_target, generalize="views", generalized_views=["colours"],
+                  views={"colours": [2, 3, 4], "numbers": [0, 1, 5]})
+    np.testing.assert_allclose(
+        model.predict_proba(frame(target)), by_hand.predict_proba(one_hot_target), rtol=1e-10
+    )
+    # Remembered: a part of the categories is encoded alike, a new one is none of them.
+    some = {k: v[:3] for k, v in target.items()}
+    np.testing.assert_array_equal(
+        model.predict_proba(frame(some)), model.predict_proba(frame(target))[:3]
+    )
+    some["colour"] = np.array(["red", "violet", "red"], dtype=object)
+    with pytest.warns(UserWarning, match="'violet'.*never saw"):
+        model.predict(frame(some))
+    with pytest.raises(ValueError, match="DataFrame"):
+        model.predict(one_hot[:, :4])
+    with pytest.raises(TypeError, match="X_target is not"):
+        fit(frame(train), y, X_target)
+    some["colour"] = np.array(["red", None, "red"], dtype=object)
+    with pytest.raises(ValueError, match="missing"):
+        model.predict(frame(some))
+    ratio = covshift.LogisticRatio(lam=0.01).fit(frame(train), frame(target))
+    np.testing.assert_array_equal(ratio.log_ratio(frame(train)), model.log_ratio(frame(train)))
+
+
+def test_pandas_categories_and_missing_numbers(shifted):
+    X, y, _, _ = shifted
+    frame = pd.DataFrame(table(X, np.resize(["x", "y"], len(X)))).astype({"colour": "category"})
+    model = covshift.lr(lam=0.1).fit(frame, y)
+    text = covshift.lr(lam=0.1).fit(frame.astype({"colour": "str"}), y)
+    np.testing.assert_array_equal(model.predict_proba(frame), text.predict_proba(
+        frame.astype({"colour": "str"})))
+    with pytest.raises(ValueError, match="'a'.*missing|missing.*'a'|X:3:1"):
+        model.predict(frame.assign(a=[np.nan if i == 2 else v for i, v in enumerate(frame["a"])]))
+
+
+def test_columns_that_supply_densities(shifted):
+    X, y, X_target, _ = shifted
+    ratio = covshift.LogisticRatio(lam=0.01).fit(X, X_target)
+    train = pd.DataFrame(X, columns=list("abcd")).assign(w=ratio.weights(X))
+    target = pd.DataFrame(X_target, columns=list("abcd")).assign(w=ratio.weights(X_target))
+    model = covshift.RobustClassifier(lam=0.01, ratio="column:w").fit(train, y, target)
+    estimated = fit(X, y, X_target)
+    np.testing.assert_allclose(
+        model.predict_proba(target), estimated.predict_proba(X_target), rtol=1e-6
+    )
+    with pytest.raises(ValueError, match="DataFrame"):
+        model.predict(X_target)
+
+
+# --- memory ---
+
+MEASURE = """
+import resource, sys, numpy as np, warnings
+warnings.simplefilter("ignore")
+import covshift
+rows, cols = 20000, 1000
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def matrix(dtype):
+    X = np.empty((rows, cols), dtype=dtype)
+    rng = np.random.default_rng(0)
+    for i in range(0, rows, 1000): X[i:i + 1000] = rng.normal(size=(1000, cols))
+    return X
+X = matrix(np.float64)
+y = (X[:, 0] > 0).astype(int)
+warm = slice(0, 400)
+covshift.lr(lam=0.1, scale="none", max_iter=2).fit(X[warm], y[warm]).predict_proba(X[warm])
+model = covshift.lr(lam=0.1).fit(X[warm], y[warm])
+before = peak()
+covshift.lr(lam=0.1, scale="none", max_iter=2, threads=2).fit(X, y)
+fit = peak() - before
+model.predict_proba(X)
+predict = peak() - before - fit
+covshift.lr(lam=0.1, scale="unit", max_iter=2, threads=2).fit(X, y)
+scaled = peak() - before
+print(X.nbytes, fit, predict, scaled)
+"""
+
+
+def test_a_contiguous_matrix_is_not_copied():
+    done = subprocess.run([sys.executable, "-c", MEASURE], capture_output=True, text=True, check=True)
+    size, fitting, predicting, scaled = map(int, done.stdout.split())
+    assert size == 160_000_000
+    assert fitting < 0.25 * size
+    assert predicting < 0.25 * size  # though this model scales: a block at a time
+    assert scaled > 0.5 * size  # what a copy looks like, above the highest so far
+
+
+# --- errors ---
+
+
+def bad_calls(X, y, T):
+    nan, inf = X.copy(), X.copy()
+    nan[3, 1], inf[3, 1] = np.nan, np.inf
+    R, L = covshift.RobustClassifier, covshift.LogisticRatio
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    return {
+        "NaN": (lambda: R().fit(nan, y), ValueError, "NaN"),
+        "infinite": (lambda: R().fit(inf, y), ValueError, "infinity"),
+        "NaN in target": (lambda: R().fit(X, y, nan), ValueError, "X_target contains NaN"),
+        "text": (lambda: R().fit(np.full(X.shape, "a"), y), ValueError, "convert"),
+        "complex": (lambda: R().fit(X + 1j, y), ValueError, "Complex"),
+        "one dimension": (lambda: R().fit(X[:, 0], y), ValueError, "reshape"),
+        "lengths": (lambda: R().fit(X, y[:-1]), ValueError, "inconsistent"),
+        "no labels": (lambda: R().fit(X, None), ValueError, "y"),
+        "one class": (lambda: R().fit(X, np.zeros(len(X))), ValueError, "two"),
+        "target columns": (lambda: R().fit(X, y, T[:, :3]), ValueError, "3 features, X has 4"),
+        "target names": (
+            lambda: R().fit(frame, y, frame.rename(columns={"b": "z"})), ValueError, "lacks 'b'"),
+        "target order": (lambda: R().fit(frame, y, frame[list("bacd")]), ValueError, r"list\(X.col"),
+        "columns": (lambda: fit(X, y, T).predict(T[:, :3]), ValueError, "3 features"),
+        "loss": (lambda: R("loog").fit(X, y), ValueError, "zero-one"),
+        "generalize": (lambda: R(generalize="trian").fit(X, y, T), ValueError, "train, test, views"),
+        "ratio": (lambda: R(ratio="lsif").fit(X, y, T), ValueError, "choose logistic"),
+        "ratio type": (lambda: R(ratio=3).fit(X, y, T), TypeError, "ratio must be a text"),
+        "lam": (lambda: R(lam=-1).fit(X, y), ValueError, "positive number, cv or iwcv"),
+        "scale": (lambda: R(scale="max").fit(X, y), ValueError, "unit, standard or none"),
+        "bias": (lambda: R(bias="no").fit(X, y), ValueError, "joint, test or none"),
+        "views": (lambda: R(views={"a": ["z*"]}).fit(X, y, T), ValueError, "no feature 'z"),
+        "views type": (lambda: R(views=3).fit(X, y, T), TypeError, "'each'"),
+        "view column": (lambda: R(views={"a": [4]}).fit(X, y, T), ValueError, "0 to 3"),
+        "view twice": (lambda: R(views={"a": [0], "b": [0]}).fit(X, y, T), ValueError, "keep one"),
+        "no such view": (
+            lambda: R(generalize="views", generalized_views=["z"]).fit(X, y, T), ValueError, "'z'"),
+        "costs": (lambda: R([[0, 1, 1], [1, 0, 1]]).fit(X, y), ValueError, "column for each class"),
+        "threads": (lambda: R(threads=0).fit(X, y), ValueError, "threads must be"),
+        "folds": (lambda: R(folds=1).fit(X, y), ValueError, "folds"),
+        "tol": (lambda: R(tol=0, lam=0.1).fit(X, y), ValueError, "tolerance"),
+        "weights": (lambda: R().fit(X, y, sample_weight=-np.ones(len(X))), ValueError, "Negative"),
+        "weight lengths": (lambda: R().fit(X, y, sample_weight=[1.0]), ValueError, "sample_weight"),
+        "no weight": (
+            lambda: R().fit(X, y, sample_weight=np.zeros(len(X))), ValueError, "positive|zero"),
+        "classes": (lambda: R(classes=[1, 2]).fit(X, y), ValueError, "each class once"),
+        "option": (lambda: R(lamda=1), TypeError, "lamda"),
+        "ratio target": (lambda: L().fit(X, T[:, :2]), ValueError, "2 features, X has 4"),
+        "ratio labels": (lambda: L().fit(X, y[:-1]), ValueError, "neither labels"),
+        "ratio lam": (lambda: L(lam="best").fit(X, T), ValueError, "positive number, paper or cv"),
+        "ratio width": (lambda: covshift.KLIEP(kernel_width=-1).fit(X, T), ValueError, "width"),
+        "diagnose": (lambda: covshift.diagnose(X, None), ValueError, "X_target"),
+        "sampling": (lambda: covshift.biased_split(X, y, quantile=2), ValueError, "quantile"),
+        "feature": (lambda: covshift.biased_split(X, y, feature="z"), ValueError, "'z'"),
+        "column": (lambda: R(ratio="column:w").fit(X, y, T), ValueError, "DataFrame"),
+    }
+
+
+@pytest.mark.parametrize("name", bad_calls(np.zeros((5, 4)), np.zeros(5), np.zeros((5, 4))))
+def test_errors_say_what_to_do(shifted, name):
+    X, y, X_target, _ = shifted
+    call, kind, message = bad_calls(X, y, X_target)[name]
+    with warnings.catch_warnings(), pytest.raises(kind, match=message):
+        warnings.simplefilter("ignore")
+        call()

@@ -1,0 +1,82 @@
+"""Plots draw what they say, and the examples run."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import covshift
+import covshift.plot
+
+EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples").glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def two(shifted):
+    X, y, X_target, _ = shifted
+    model = covshift.RobustClassifier(lam=0.01, ratio_lam=0.01).fit(X[:, :2], y, X_target[:, :2])
+    return model, X[:, :2], y, X_target[:, :2]
+
+
+def test_decision_map(two):
+    model, X, y, X_target = two
+    ax = covshift.plot.decision_map(model, X, y, X_target=X_target, resolution=40)
+    image = ax.images[0].get_array()
+    assert image.shape == (40, 40, 3) and image.min() < 0.75  # somewhere it is sure
+    assert {t.get_text() for t in ax.get_legend().get_texts()} == {"0", "1", "target"}
+    frame = pd.DataFrame(X, columns=["one", "two"])
+    named = covshift.lr(lam=0.01).fit(frame, y)
+    assert covshift.plot.decision_map(named, frame, resolution=20).get_xlabel() == "one"
+    with pytest.raises(ValueError, match="two features"):
+        covshift.plot.decision_map(model, np.zeros((3, 4)))
+
+
+def test_weight_histogram(two):
+    model, X, _, _ = two
+    ax = covshift.plot.weight_histogram(model, X)
+    assert sum(p.get_height() for p in ax.patches) == len(X)
+    assert f"{model.effective_sample_size_:.1f} of 150" in ax.get_title()
+
+
+def test_view_bars(shifted):
+    X, y, X_target, _ = shifted
+    model = covshift.robust_view(views="each", lam=0.1, ratio_lam=0.01).fit(X, y, X_target)
+    ax = covshift.plot.view_bars(model)
+    assert sorted(p.get_width() for p in ax.patches) == pytest.approx(
+        sorted(max(v.kl, 0) for v in model.views_)
+    )
+    found = covshift.diagnose(X, X_target, permutations=19)
+    assert len(found.plot().patches) == 4
+
+
+def test_reliability():
+    p = np.array([[0.9, 0.1]] * 10 + [[0.4, 0.6]] * 10)
+    y = np.array([0] * 9 + [1] + [1] * 5 + [0] * 5)
+    ax = covshift.plot.reliability(y, p, bins=2)
+    x, share = ax.lines[1].get_data()
+    np.testing.assert_allclose(x, [0.6, 0.9])
+    np.testing.assert_allclose(share, [0.5, 0.9])
+    with pytest.raises(ValueError, match="predict_proba"):
+        covshift.plot.reliability(y, p[:, :1])
+
+
+def test_there_are_five_examples():
+    assert len(EXAMPLES) == 5
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
+def test_example(path, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error::UserWarning", str(path)], cwd=tmp_path, capture_output=True,
+        text=True, timeout=300, env={**os.environ, "MPLBACKEND": "Agg"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout) > 60 and "nan" not in done.stdout

@@ -1,0 +1,221 @@
+"""Threads, signals, forks, and others in the same process."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import joblib
+import multiprocessing
+import numpy as np
+import pytest
+
+import covshift
+
+
+def run(code, timeout=120):
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_import_starts_no_threads():
+    out = run(
+        "import os, numpy, scipy, sklearn.utils.estimator_checks\n"
+        "before = len(os.listdir('/proc/self/task'))\n"
+        "import covshift, covshift.plot\n"
+        "print(before, len(os.listdir('/proc/self/task')))\n"
+    )
+    before, after = out.split()
+    assert before == after
+
+
+def test_no_thread_is_left_behind(shifted):
+    X, y, X_target, _ = shifted
+    count = lambda: len(os.listdir("/proc/self/task"))  # noqa: E731
+    before = count()
+    covshift.RobustClassifier(threads=4).fit(X, y, X_target)
+    covshift.KMM(threads=4).fit(X, X_target)
+    assert count() == before
+
+
+def large(rows=20000):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(rows, 20))
+    return X, (X[:, 0] + rng.normal(size=rows) > 0).astype(int)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_threads_do_not_change_results(threads):
+    X, y = large(6000)
+    model = covshift.RobustClassifier(lam=0.01, ratio_lam=0.01, threads=threads)
+    p = model.fit(X, y, X[:3000] + 0.3).predict_proba(X)
+    reference = covshift.RobustClassifier(lam=0.01, ratio_lam=0.01, threads=1)
+    np.testing.assert_array_equal(p, reference.fit(X, y, X[:3000] + 0.3).predict_proba(X))
+
+
+def test_together_with_openmp():
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    X, y = large(4000)
+    expected = covshift.lr(lam=0.01, threads=2).fit(X, y).predict_proba(X)
+    for _ in range(2):
+        boosting = HistGradientBoostingClassifier(max_iter=3).fit(X, y)
+        model = covshift.lr(lam=0.01, threads=2).fit(X, y)
+        np.testing.assert_array_equal(model.predict_proba(X), expected)
+        assert boosting.score(X, y) > 0.6
+
+
+FORK = """
+import os, signal, sys
+import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
+import covshift
+rng = np.random.default_rng(0)
+X = rng.normal(size=(9000, 10))
+y = (X[:, 0] > 0).astype(int)
+fit = lambda: covshift.robust(lam=0.01, ratio_lam=0.01, threads=2).fit(X, y, X[:4000] + 0.2)
+expected = fit().predict_proba(X)
+HistGradientBoostingClassifier(max_iter=2).fit(X, y)   # the parent has used OpenMP, too
+child = os.fork()
+if child == 0:
+    signal.alarm(60)
+    os._exit(0 if np.array_equal(fit().predict_proba(X), expected) else 3)
+_, status = os.waitpid(child, 0)
+assert status == 0, status
+assert np.array_equal(fit().predict_proba(X), expected)
+"""
+
+
+def test_survives_fork():
+    run(FORK)
+
+
+def fit_part(seed):
+    X, y = large(3000)
+    model = covshift.robust(lam=0.01, ratio_lam=0.01, threads=2).fit(X, y, X[seed::3] + 0.3)
+    return model.predict_proba(X[:50])
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing", "threading"])
+def test_joblib(backend):
+    parts = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(fit_part)(s) for s in range(3))
+    for seed, part in enumerate(parts):
+        np.testing.assert_array_equal(part, fit_part(seed))
+
+
+def test_multiprocessing_fork():
+    expected = fit_part(0)
+    with multiprocessing.get_context("fork").Pool(2) as pool:
+        for part in pool.map(fit_part, [0, 0]):
+            np.testing.assert_array_equal(part, expected)
+
+
+INTERRUPT = """
+import sys, numpy as np, covshift
+rng = np.random.default_rng(0)
+X = rng.normal(size=({rows}, 30))
+y = rng.integers(0, 4, size={rows})
+print("ready", flush=True)
+try:
+    {call}
+except KeyboardInterrupt:
+    print("interrupted")
+    sys.exit(0)
+print("finished")
+sys.exit(4)
+"""
+
+
+@pytest.mark.parametrize(
+    "rows, call",
+    [
+        (4000, "covshift.robust01(threads=2, folds=20, ratio_lam=0.1, tol=1e-12,"
+               " lams=[10.0**-k for k in range(1, 60)]).fit(X, y, X[:500] + 1)"),
+        (4000, "covshift.KMM(threads=2, kernel_width=1.0, lam=1e-6).fit(X, X[:2000] + 0.2)"),
+        (4000, "covshift.diagnose(X, X[:2000] + 0.1, permutations=30000, threads=2)"),
+    ],
+    ids=["selection", "ratio", "diagnose"],
+)
+def test_ctrl_c_stops(rows, call):
+    code = INTERRUPT.format(rows=rows, call=call)
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(1.0)
+        assert process.poll() is None, "it was over before it could be stopped"
+        process.send_signal(signal.SIGINT)
+        start = time.monotonic()
+        out, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, out) == (0, "interrupted\n")
+    assert time.monotonic() - start < 20
+
+
+def test_others_run_meanwhile():
+    X, y = large()
+    ticks = []
+    stop = threading.Event()
+
+    def clock():
+        while not stop.is_set():
+            ticks.append(time.perf_counter())
+            time.sleep(0.002)
+
+    thread = threading.Thread(target=clock)
+    thread.start()
+    begin = time.perf_counter()
+    covshift.robust(ratio_lam=0.01, lams=[0.1, 0.01]).fit(X, y, X[:5000] + 0.3)
+    end = time.perf_counter()
+    stop.set()
+    thread.join()
+    inside = sum(begin < t < end for t in ticks)
+    assert end - begin > 0.1 and inside > 5
+    assert np.max(np.diff(ticks)) < 0.5 * (end - begin)
+
+
+def test_progress(shifted, capfd):
+    X, y, X_target, _ = shifted
+    seen = []
+    covshift.RobustClassifier(progress=lambda stage, share: seen.append((stage, share))).fit(
+        X, y, X_target
+    )
+    assert seen[-1][0] == "training" and all(0 <= share <= 1 for _, share in seen)
+    assert threading.current_thread() is threading.main_thread()
+    covshift.RobustClassifier(progress=True).fit(X, y, X_target)
+    assert "training" in capfd.readouterr().err
+
+    def fail(stage, share):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        covshift.RobustClassifier(progress=fail).fit(X, y, X_target)
+
+
+def test_a_prediction_of_one_row_costs_little_more_than_the_core_s(shifted):
+    import gc
+
+    from covshift import _core
+
+    X, y, X_target, _ = shifted
+    model = covshift.RobustClassifier(lam=0.01, ratio_lam=0.01).fit(X, y, X_target)
+    row = X[:1].copy()
+    data = _core.dense(row)
+
+    def fastest(call):
+        best = np.inf
+        for _ in range(30):
+            begin = time.perf_counter()
+            for _ in range(50):
+                call()
+            best = min(best, (time.perf_counter() - begin) / 50)
+        return best
+
+    gc.disable()
+    core = fastest(lambda: model._model.probabilities(data, 1))
+    for call in (model.predict_proba, model.predict, model.decision_function, model.log_ratio):
+        assert fastest(lambda: call(row)) - core < 50e-6
+    gc.enable()
