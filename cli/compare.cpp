@@ -24,7 +24,7 @@ struct Flags {
   std::string views = "each";
   std::string metric = "brier";
   std::string ratio = "logistic";
-  std::string ratio_lambda = "cv";
+  std::string ratio_lambda = "stable";
   std::string scale = "unit";
   double view_threshold = 0.1;
   double level = 0.05;
@@ -251,7 +251,7 @@ void add_compare(CLI::App& app, Common& common) {
       ->capture_default_str();
   command
       ->add_option("--ratio-lambda", flags->ratio_lambda,
-                   "Regularisation of the logistic ratio: a number|paper|cv")
+                   "Regularisation of the logistic ratio: a number|paper|cv|stable")
       ->check(valid([](const std::string& text) { RatioLambda::parse(text); }))
       ->capture_default_str();
   command->add_option("--scale", flags->scale, "Features: unit|standard|none")

@@ -29,7 +29,13 @@ std::vector<Feature> features_of(const Encoder& encoder);
 std::vector<Feature> features_of(const std::vector<std::string>& names);
 
 struct DiagnoseOptions {
-  RatioOptions ratio;                 ///< its columns, seed and threads are not used
+  /// Its columns, seed and threads are not used. Cross-validated, not `stable`: how bad the shift
+  /// is must not be smoothed over.
+  RatioOptions ratio = [] {
+    RatioOptions options;
+    options.lambda.rule = RatioLambda::Rule::cv;
+    return options;
+  }();
   ScaleKind scale = ScaleKind::unit;  ///< of what the density ratio sees
   double view_threshold = 0.1;        ///< below it a view generalizes (paper)
   double level = 0.05;                ///< p-values up to this are shift

@@ -90,8 +90,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         "logistic", "gaussian", "ulsif", "rulsif", "kliep", "kmm", "none", "column:NAME" (a column of
         a DataFrame with P_target/P_train), or an estimator such as ``KMM(bound=20)`` whose options
         are to be used (with the features, seed and threads of this one).
-    ratio_lam : "cv", "paper" or positive number
-        Regularisation of the logistic ratio.
+    ratio_lam : "stable", "cv", "paper" or positive number
+        Regularisation of the logistic ratio; see ``LogisticRatio``.
     scale : "unit", "standard" or "none"
         Of the features, fitted on the training data. With "none" (say, behind a scaler in a
         pipeline) a contiguous matrix is never copied.
@@ -154,7 +154,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         view_threshold=0.1,
         lams=None,
         folds=5,
-        ratio_lam="cv",
+        ratio_lam="stable",
         scale="unit",
         bias="joint",
         classes=None,

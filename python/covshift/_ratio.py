@@ -134,8 +134,9 @@ class LogisticRatio(DensityRatio):
 
     Parameters
     ----------
-    lam : "cv", "paper" or positive number
-        Regularisation: cross-validated, the paper's formula, or given.
+    lam : "cv", "stable", "paper" or positive number
+        Regularisation: cross-validated; that, but enough to leave the weights an effective sample
+        of half the rows, or 100; the paper's formula; or given.
     folds : int
         Of the cross validation.
     scale : "unit", "standard" or "none"

@@ -245,7 +245,7 @@ def bad_calls(X, y, T):
         "option": (lambda: R(lamda=1), TypeError, "lamda"),
         "ratio target": (lambda: L().fit(X, T[:, :2]), ValueError, "2 features, X has 4"),
         "ratio labels": (lambda: L().fit(X, y[:-1]), ValueError, "neither labels"),
-        "ratio lam": (lambda: L(lam="best").fit(X, T), ValueError, "positive number, paper or cv"),
+        "ratio lam": (lambda: L(lam="best").fit(X, T), ValueError, "positive number, paper, cv or stable"),
         "ratio width": (lambda: covshift.KLIEP(kernel_width=-1).fit(X, T), ValueError, "width"),
         "diagnose": (lambda: covshift.diagnose(X, None), ValueError, "X_target"),
         "sampling": (lambda: covshift.biased_split(X, y, quantile=2), ValueError, "quantile"),

@@ -74,7 +74,7 @@ TEST(BadInput, Words) {
   EXPECT_EQ(RatioLambda::parse("1e-3").rule, RatioLambda::Rule::value);
   for (const char* text : {"", "0", "-1", "nan", "inf", "0.1x", "Paper", "1e999"}) {
     EXPECT_THAT(message_of([&] { (void)RatioLambda::parse(text); }),
-                HasSubstr("a positive number, paper or cv"))
+                HasSubstr("a positive number, paper, cv or stable"))
         << text;
   }
 }
