@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 export JOBS
 
 .PHONY: all library demo test bench bench-csv bench-python wheel asan tsan tidy format format-check
-.PHONY: install clean help
+.PHONY: reproduce install clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -29,6 +29,11 @@ test: library ## everything that must hold: all tests, the wheel, sanitizers, cl
 bench: ## build and run the benchmarks, with a table at the end
 	@scripts/packages.sh build bench
 	@scripts/bench.sh
+
+DATA ?= ../shared/data
+reproduce: all ## all tables and figures of the paper and the sweep, into docs/results.md (DATA=folder)
+	@build/covshift reproduce all --data "$(DATA)" -o build/results --seed 1
+	@cp build/results/results.md docs/results.md
 
 bench-csv: ## read a 1 GB CSV with our reader and with pandas (from the Python package index)
 	@scripts/packages.sh build bench venv

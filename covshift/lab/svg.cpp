@@ -168,4 +168,20 @@ std::string Svg::str() const {
   return body_ + "</svg>\n";
 }
 
+std::vector<double> round_ticks(double low, double high, int most) {
+  std::vector<double> ticks;
+  if (!(high > low) || !std::isfinite(high - low) || most < 1) return ticks;
+  double decade = std::pow(10.0, std::floor(std::log10((high - low) / most)));
+  for (;; decade *= 10) {
+    for (const double unit : {1.0, 2.0, 5.0}) {
+      const double step = unit * decade;
+      const double first = std::ceil(low / step - 1e-9);
+      const double last = std::floor(high / step + 1e-9);
+      if (last - first + 1 > most) continue;
+      for (double t = first; t <= last; t += 1) ticks.push_back(t * step);
+      return ticks;
+    }
+  }
+}
+
 }  // namespace covshift

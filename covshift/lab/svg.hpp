@@ -64,6 +64,10 @@ class Svg {
   std::vector<std::string_view> open_;  ///< tags to close, innermost last
 };
 
+/// Round numbers from low to high for an axis: multiples of 1, 2 or 5 times a power of ten, at most
+/// `most` of them.
+std::vector<double> round_ticks(double low, double high, int most);
+
 /// A text as it stands in XML, between tags or in quotes.
 std::string xml_escaped(std::string_view text);
 

@@ -112,15 +112,18 @@ Json json(const SweepRun& run) {
         double effective = 0;
         double generalized = 0;
         double log_lambda = 0;
+        double accuracy = 0;
         for (const std::vector<Outcome>& draw : cell.outcomes[d]) {
           const auto n = static_cast<double>(cell.outcomes[d].size());
           effective += draw[c].effective_sample_size / n;
           generalized += draw[c].generalized / n;
           log_lambda += std::log2(draw[c].lambda) / n;
+          accuracy += draw[c].accuracy / n;
         }
         method["datasets"][run.datasets[d]] = {
             {"mean", mean(values)},
             {"standard_error", standard_error(values)},
+            {"mean_accuracy", accuracy},
             {"p_against_lr", paired_t_test(values, cell.log_losses(d, position(cell, "lr"))).p},
             {"mean_effective_sample_size", effective},
             {"mean_generalized_views", generalized},
@@ -228,8 +231,8 @@ std::string picture(const SweepRun& run) {
              {.size = 13, .anchor = Font::Anchor::middle, .bold = true});
     const auto x = [&](double crossing) { return 12 + (inner - 24) * (0.5 - crossing) / 0.5; };
     const auto y = [&](double loss) { return height * (1 - loss / high); };
-    for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-      svg.text({-6, y(share * high) + 4}, fmt::format("{:.2g}", share * high),
+    for (const double value : round_ticks(0, high, 6)) {
+      svg.text({-6, y(value) + 4}, fmt::format("{:.3g}", value),
                {.size = 11, .anchor = Font::Anchor::end, .fill = "#555555"});
     }
     for (const double crossing : {0.5, 0.3, 0.2, 0.1, 0.0}) {

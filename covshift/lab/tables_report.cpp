@@ -148,7 +148,7 @@ std::string picture(const TableRun& run) {
   constexpr double height = 190;
   constexpr double left = 110;
   const std::size_t methods = run.contestants.size();
-  Svg svg(left + panel * static_cast<double>(run.rows.size()) + 20, height + 120, run.title);
+  Svg svg(left + panel * static_cast<double>(run.rows.size()) + 20, height + 130, run.title);
   svg.text({16, 26}, run.title, {.size = 16, .bold = true});
   svg.text({16, 46},
            fmt::format("{}: mean ± 2 standard errors over {} draws; hollow: the paper's number",
@@ -180,14 +180,10 @@ std::string picture(const TableRun& run) {
     svg.text({inner / 2, -10}, run.rows[r].name,
              {.size = 13, .anchor = Font::Anchor::middle, .bold = true});
     const auto at = [&](double value) { return inner * (value - low) / (high - low); };
-    for (const double share : {0.0, 0.5, 1.0}) {
-      const double value = low + share * (high - low);
-      const auto anchor = share == 0   ? Font::Anchor::start
-                          : share == 1 ? Font::Anchor::end
-                                       : Font::Anchor::middle;
+    for (const double value : round_ticks(low, high, 4)) {
       svg.line({at(value), height}, {at(value), height + 4}, {.stroke = "#888888"});
       svg.text({at(value), height + 17}, fmt::format("{:.3g}", value),
-               {.size = 11, .anchor = anchor, .fill = "#555555"});
+               {.size = 11, .anchor = Font::Anchor::middle, .fill = "#555555"});
     }
     for (std::size_t c = 0; c < methods; ++c) {
       const double y = height * (static_cast<double>(c) + 0.5) / static_cast<double>(methods);

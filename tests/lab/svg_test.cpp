@@ -189,5 +189,17 @@ TEST(Colours, AreEquallyDarkOnBothSides) {
   EXPECT_EQ(hex({0, 10, 255}), "#000aff");
 }
 
+TEST(Svg, TicksAreRound) {
+  EXPECT_EQ(round_ticks(0, 10, 6), (std::vector<double>{0, 2, 4, 6, 8, 10}));
+  EXPECT_EQ(round_ticks(0.27, 2.24, 4), (std::vector<double>{0.5, 1, 1.5, 2}));
+  EXPECT_EQ(round_ticks(-3, 3, 3), (std::vector<double>{-2, 0, 2}));
+  for (const double width : {1e-9, 0.3, 7.0, 1e12}) {
+    const std::vector<double> ticks = round_ticks(1, 1 + width, 5);
+    EXPECT_GE(ticks.size(), 1U);
+    EXPECT_LE(ticks.size(), 5U);
+  }
+  EXPECT_TRUE(round_ticks(1, 1, 5).empty());
+}
+
 }  // namespace
 }  // namespace covshift
