@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 export JOBS
 
 .PHONY: all library demo test bench bench-csv bench-python wheel asan tsan tidy format format-check
-.PHONY: reproduce install clean help
+.PHONY: check reproduce install clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -21,7 +21,7 @@ library:
 demo: all ## build and run the demonstration
 	@scripts/demo.sh
 
-test: library ## everything that must hold: all tests, the wheel, sanitizers, clang-tidy, format
+test: library ## all tests: C++, the program, the installed package, the Python wheel; format
 	@scripts/packages.sh build test python
 	@scripts/packages.sh browser || echo "make: going on without Chromium; tests of the page are skipped" >&2
 	@scripts/test.sh
@@ -38,6 +38,10 @@ reproduce: all ## all tables and figures of the paper and the sweep, into docs/r
 bench-csv: ## read a 1 GB CSV with our reader and with pandas (from the Python package index)
 	@scripts/packages.sh build bench venv
 	@scripts/bench_csv.sh
+
+check: ## what takes longer: sanitizers over the C++ tests, clang-tidy
+	@scripts/packages.sh build test
+	@scripts/test.sh asan tsan tidy
 
 asan: ## only the C++ tests under the address and undefined behaviour sanitizers
 	@scripts/packages.sh build test

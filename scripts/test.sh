@@ -1,8 +1,9 @@
 #!/bin/bash
 # Runs the parts of the test suite, going on after a failed one, and ends with the line
 #     N passed, N failed[, N skipped]
-# Parts (all of them without arguments):
+# Parts (without arguments those of `usual`):
 part_names=(format build cpp cli package python asan tsan tidy)
+usual=(format build cpp cli package python)
 #   format   every C++ source is in the project's format                       counts as one test
 #   build    the program and the C++ tests, release                            counts if it fails
 #   cpp      the C++ tests
@@ -124,13 +125,13 @@ part_tsan() {
 }
 part_tidy() { one tidy_sources; }
 
-for name in "${@:-${part_names[@]}}"; do
+for name in "${@:-${usual[@]}}"; do
   if [[ " ${part_names[*]} " != *" $name "* ]]; then
     echo "test.sh: unknown part '$name' (${part_names[*]})" >&2
     exit 2
   fi
 done
-for name in "${@:-${part_names[@]}}"; do
+for name in "${@:-${usual[@]}}"; do
   part_passed=0 part_failed=0 part_skipped=0
   start=$SECONDS
   printf '== %-8s ' "$name"
