@@ -160,6 +160,10 @@ void run(const Flags& given, const Common& common) {
   options.classes = classes.names();
   DiagnoseOptions look;
   look.ratio = options.fit.shift.ratio;
+  // The models' ratio may be smoothed for their sake; how bad the shift is must not be.
+  if (look.ratio.lambda.rule == RatioLambda::Rule::stable) {
+    look.ratio.lambda.rule = RatioLambda::Rule::cv;
+  }
   look.scale = parse_scale_kind(flags.scale);
   look.view_threshold = flags.view_threshold;
   look.views = flags.views;
