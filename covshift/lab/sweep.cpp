@@ -1,5 +1,7 @@
 #include "covshift/lab/sweep.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 

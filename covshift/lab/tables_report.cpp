@@ -1,4 +1,6 @@
 // Tables as Markdown, CSV, JSON and a picture.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
