@@ -100,6 +100,7 @@ std::vector<Score> score_width(const KernelData& data, const std::vector<double>
     all_train = all_train + train[f];
     all_target = all_target + target[f];
   }
+  scores.reserve(lambdas.size());
   for (const double lambda : lambdas) scores.push_back({width, lambda, 0});
   for (int f = 0; f < folds; ++f) {
     const Sums kept_target = all_target - target[f];
