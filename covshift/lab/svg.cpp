@@ -178,7 +178,7 @@ std::vector<double> round_ticks(double low, double high, int most) {
       const double first = std::ceil(low / step - 1e-9);
       const double last = std::floor(high / step + 1e-9);
       if (last - first + 1 > most) continue;
-      for (double t = first; t <= last; t += 1) ticks.push_back(t * step);
+      for (double t = first; t <= last; t += 1) ticks.push_back(t * step + 0.0);  // no -0
       return ticks;
     }
   }

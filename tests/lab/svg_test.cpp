@@ -199,6 +199,7 @@ TEST(Svg, TicksAreRound) {
     EXPECT_LE(ticks.size(), 5U);
   }
   EXPECT_TRUE(round_ticks(1, 1, 5).empty());
+  EXPECT_FALSE(std::signbit(round_ticks(0, 10, 6)[0]));
 }
 
 }  // namespace
