@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <numbers>
@@ -108,6 +109,7 @@ Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned l
                  int draw) {
   // A stream of its own for every draw: draw 7 is the same whether 10 or 30 are asked for.
   Random random(seed * 1'000'003 + static_cast<unsigned long long>(draw));
+  std::exception_ptr refused;  // why no sample could be drawn, should none be
   for (int attempt = 0; attempt < 100; ++attempt) {
     BiasedSampling options = sampling;
     options.seed = random.next();
@@ -116,7 +118,8 @@ Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned l
       sample = biased_sample(data.features.view(), options);
     } catch (const Error&) {
       if (sampling.feature >= 0) throw;
-      continue;  // a random feature may be constant
+      refused = std::current_exception();  // a random feature may be constant
+      continue;
     }
     Split split;
     split.train_labels = labels_of(data.labels, sample.train);
@@ -134,6 +137,7 @@ Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned l
     }
     return split;
   }
+  if (refused) std::rethrow_exception(refused);
   fail_input(
       "{}: no training sample with two classes in 100 draws; draw more rows or choose "
       "another feature to split by",

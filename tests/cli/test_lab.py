@@ -34,6 +34,12 @@ class Reproduce(ProgramTest):
                 with open(self.path(f"two/table2.{ending}"), encoding="utf-8") as b:
                     self.assertEqual(a.read(), b.read())
 
+    @unittest.skipUnless(os.path.isdir(DATA), "there is no shared/data beside the checkout")
+    def test_an_interval_the_wrong_way_round_is_named(self):
+        out = self.call("reproduce", "table2", "--data", DATA, "-o", self.path("lab"), "--a", "4", "2")
+        self.assertEqual(out.returncode, 1)
+        self.assertIn("the intervals of a and b must be positive and in order", out.stderr)
+
     def test_wrong_calls(self):
         self.assertEqual(self.call("reproduce", "table9", "-o", "x").returncode, 2)
         out = self.call("reproduce", "table1", "-o", self.path("lab"))
