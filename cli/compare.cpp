@@ -171,6 +171,7 @@ void run(const Flags& given, const Common& common) {
   look.threads = common.threads;
   look.progress = options.fit.progress;
   const Diagnosis diagnosis = diagnose(raw_train, raw_target, features, views, look);
+  options.effective_sample_size = diagnosis.effective_sample_size;
 
   const Scaler scaler = Scaler::fit(look.scale, raw_train);
   Matrix train = raw_train;

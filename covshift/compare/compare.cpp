@@ -114,7 +114,8 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   c.by_truth = truth != nullptr;
   c.level = options.level;
   c.views = shift.views();
-  c.effective_sample_size = effective_sample_size(log_ratio, data.sample_weight);
+  c.effective_sample_size =
+      options.effective_sample_size.value_or(effective_sample_size(log_ratio, data.sample_weight));
   if (options.map.x >= 0 && options.map.y >= 0) {
     c.map = lay_out_map(data.features, *data.target, options.map);
   }

@@ -28,6 +28,9 @@ struct CompareOptions {
   double level = 0.05;               ///< of the comparison with the best, over all methods together
   std::vector<std::string> classes;  ///< their names
   MapOptions map;
+  /// What the training rows are worth under a ratio that was not smoothed for the models' sake
+  /// (RatioLambda::Rule::stable never lets it fall far); none: under the models' own.
+  std::optional<double> effective_sample_size;
 };
 
 /// A mean and its standard error. Infinite where a method gave some label probability 0.

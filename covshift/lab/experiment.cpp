@@ -105,6 +105,20 @@ std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> c
   return outcomes;
 }
 
+OutcomeMeans means_of(std::span<const std::vector<Outcome>> draws, std::size_t contestant) {
+  OutcomeMeans means;
+  const auto n = static_cast<double>(draws.size());
+  for (const std::vector<Outcome>& draw : draws) {
+    const Outcome& o = draw[contestant];
+    means.accuracy += o.accuracy / n;
+    means.log2_lambda += std::log2(o.lambda) / n;
+    means.effective_sample_size += o.effective_sample_size / n;
+    means.generalized += o.generalized / n;
+    means.converged += o.converged ? 1 : 0;
+  }
+  return means;
+}
+
 Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned long long seed,
                  int draw) {
   // A stream of its own for every draw: draw 7 is the same whether 10 or 30 are asked for.

@@ -50,6 +50,13 @@ struct Outcome {
   bool converged = false;
 };
 
+/// Means of one contestant's outcomes over draws x contestants.
+struct OutcomeMeans {
+  double accuracy = 0, log2_lambda = 0, effective_sample_size = 0, generalized = 0;
+  int converged = 0;  ///< how many
+};
+OutcomeMeans means_of(std::span<const std::vector<Outcome>> draws, std::size_t contestant);
+
 /// A training and a target sample with all labels known.
 struct Split {
   Matrix train, target;

@@ -111,25 +111,15 @@ Json json(const SweepRun& run) {
                      {"datasets", Json::object()}};
       for (std::size_t d = 0; d < run.datasets.size(); ++d) {
         const std::vector<double> values = cell.log_losses(d, c);
-        double effective = 0;
-        double generalized = 0;
-        double log_lambda = 0;
-        double accuracy = 0;
-        for (const std::vector<Outcome>& draw : cell.outcomes[d]) {
-          const auto n = static_cast<double>(cell.outcomes[d].size());
-          effective += draw[c].effective_sample_size / n;
-          generalized += draw[c].generalized / n;
-          log_lambda += std::log2(draw[c].lambda) / n;
-          accuracy += draw[c].accuracy / n;
-        }
+        const OutcomeMeans means = means_of(cell.outcomes[d], c);
         method["datasets"][run.datasets[d]] = {
             {"mean", mean(values)},
             {"standard_error", standard_error(values)},
-            {"mean_accuracy", accuracy},
+            {"mean_accuracy", means.accuracy},
             {"p_against_lr", paired_t_test(values, cell.log_losses(d, position(cell, "lr"))).p},
-            {"mean_effective_sample_size", effective},
-            {"mean_generalized_views", generalized},
-            {"mean_log2_lambda", log_lambda}};
+            {"mean_effective_sample_size", means.effective_sample_size},
+            {"mean_generalized_views", means.generalized},
+            {"mean_log2_lambda", means.log2_lambda}};
       }
       entry["methods"].push_back(std::move(method));
     }

@@ -111,17 +111,7 @@ Json json(const TableRun& run) {
     const std::vector<bool> best = run.best(r);
     for (std::size_t c = 0; c < run.contestants.size(); ++c) {
       const std::vector<double> values = run.values(r, c);
-      double log_lambda = 0;
-      double generalized = 0;
-      double effective = 0;
-      int converged = 0;
-      for (const std::vector<Outcome>& draw : run.rows[r].outcomes) {
-        const auto n = static_cast<double>(run.rows[r].outcomes.size());
-        log_lambda += std::log2(draw[c].lambda) / n;
-        generalized += draw[c].generalized / n;
-        effective += draw[c].effective_sample_size / n;
-        converged += draw[c].converged ? 1 : 0;
-      }
+      const OutcomeMeans means = means_of(run.rows[r].outcomes, c);
       Json against = Json::object();
       for (std::size_t other = 0; other < run.contestants.size(); ++other) {
         if (other == c || values.size() < 2) continue;
@@ -133,10 +123,10 @@ Json json(const TableRun& run) {
                                 {"standard_error", standard_error(values)},
                                 {"paper", run.rows[r].paper[c]},
                                 {"best", static_cast<bool>(best[c])},
-                                {"mean_log2_lambda", log_lambda},
-                                {"mean_generalized_views", generalized},
-                                {"mean_effective_sample_size", effective},
-                                {"converged", converged},
+                                {"mean_log2_lambda", means.log2_lambda},
+                                {"mean_generalized_views", means.generalized},
+                                {"mean_effective_sample_size", means.effective_sample_size},
+                                {"converged", means.converged},
                                 {"against", against}});
     }
     out["rows"].push_back(std::move(row));
