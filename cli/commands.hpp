@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "covshift/base/error.hpp"
+#include "covshift/ratio/ratio.hpp"
 
 namespace covshift::cli {
 
@@ -49,7 +50,32 @@ CLI::Validator valid(F parse) {
 CLI::Validator positive_number();
 CLI::Validator non_negative_number();
 
+/// How the shift between two files is looked at: what diagnose and compare have in common.
+template <typename Flags>
+void add_look(CLI::App& command, Flags& flags) {
+  command.add_option("--views", flags.views, "Groups of columns: all|each|FILE")
+      ->capture_default_str();
+  command
+      .add_option("--view-threshold", flags.view_threshold,
+                  "Views whose symmetric KL is below this hardly moved")
+      ->check(non_negative_number())
+      ->capture_default_str();
+  command
+      .add_option("--ratio", flags.ratio, "Density ratio: logistic|gaussian|ulsif|rulsif|kliep|kmm")
+      ->check(valid([](const std::string& text) { parse_ratio_method(text); }))
+      ->capture_default_str();
+  command
+      .add_option("--ratio-lambda", flags.ratio_lambda,
+                  "Regularisation of the logistic ratio: a number|paper|cv|stable")
+      ->check(valid([](const std::string& text) { RatioLambda::parse(text); }))
+      ->capture_default_str();
+  command.add_option("--scale", flags.scale, "Features: unit|standard|none")
+      ->check(CLI::IsMember({"unit", "standard", "none"}))
+      ->capture_default_str();
+}
+
 /// A wrong call if the output is one of the inputs: writing it would destroy what was read.
-void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs);
+void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs,
+                        const std::string& flag = "--output");
 
 }  // namespace covshift::cli

@@ -131,7 +131,7 @@ CompareOptions understand(const Flags& flags, const Common& common, ProgressBar&
 
 void run(const Flags& given, const Common& common) {
   Flags flags = given;
-  refuse_overwriting(flags.report, {flags.train, flags.target, flags.truth});
+  refuse_overwriting(flags.report, {flags.train, flags.target, flags.truth}, "--report");
   check_report(flags.report);
   catch_interrupt();
   ProgressBar bar(common.quiet || common.json);
@@ -242,26 +242,7 @@ void add_compare(CLI::App& app, Common& common) {
       ->capture_default_str();
   command->add_option("--map", flags->map,
                       "The two columns of the decision map, a,b (default: the most shifted)");
-  command->add_option("--views", flags->views, "Groups of columns: all|each|FILE")
-      ->capture_default_str();
-  command
-      ->add_option("--view-threshold", flags->view_threshold,
-                   "Views whose symmetric KL is below this hardly moved")
-      ->check(non_negative_number())
-      ->capture_default_str();
-  command
-      ->add_option("--ratio", flags->ratio,
-                   "Density ratio: logistic|gaussian|ulsif|rulsif|kliep|kmm")
-      ->check(valid([](const std::string& text) { parse_ratio_method(text); }))
-      ->capture_default_str();
-  command
-      ->add_option("--ratio-lambda", flags->ratio_lambda,
-                   "Regularisation of the logistic ratio: a number|paper|cv|stable")
-      ->check(valid([](const std::string& text) { RatioLambda::parse(text); }))
-      ->capture_default_str();
-  command->add_option("--scale", flags->scale, "Features: unit|standard|none")
-      ->check(CLI::IsMember({"unit", "standard", "none"}))
-      ->capture_default_str();
+  add_look(*command, *flags);
   command->add_option("--folds", flags->folds, "Folds of the selection and of the estimates")
       ->check(CLI::Range(2, 1000000))
       ->capture_default_str();

@@ -159,26 +159,7 @@ void add_diagnose(CLI::App& app, Common& common) {
   command->add_option("TARGET", flags->target, "The data of where a model will be used")
       ->required();
   command->add_option("--label", flags->label, "A column that is no input: the class");
-  command->add_option("--views", flags->views, "Groups of columns: all|each|FILE")
-      ->capture_default_str();
-  command
-      ->add_option("--view-threshold", flags->view_threshold,
-                   "Views whose symmetric KL is below this hardly moved")
-      ->check(non_negative_number())
-      ->capture_default_str();
-  command
-      ->add_option("--ratio", flags->ratio,
-                   "Density ratio: logistic|gaussian|ulsif|rulsif|kliep|kmm")
-      ->check(valid([](const std::string& text) { parse_ratio_method(text); }))
-      ->capture_default_str();
-  command
-      ->add_option("--ratio-lambda", flags->ratio_lambda,
-                   "Regularisation of the logistic ratio: a number|paper|cv")
-      ->check(valid([](const std::string& text) { RatioLambda::parse(text); }))
-      ->capture_default_str();
-  command->add_option("--scale", flags->scale, "Features: unit|standard|none")
-      ->check(CLI::IsMember({"unit", "standard", "none"}))
-      ->capture_default_str();
+  add_look(*command, *flags);
   command
       ->add_option("--permutations", flags->permutations,
                    "Random relabellings of the test for shift")
@@ -195,7 +176,7 @@ void add_diagnose(CLI::App& app, Common& common) {
       ->capture_default_str();
   add_common(*command, common);
   command->callback([flags, &common] {
-    refuse_overwriting(flags->report, {flags->train, flags->target});
+    refuse_overwriting(flags->report, {flags->train, flags->target}, "--report");
     check_report(flags->report);
     const Diagnosis d = diagnose_files(*flags, common);
     const Json json = to_json(d);

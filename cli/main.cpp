@@ -37,11 +37,12 @@ CLI::Validator number_above(double least, bool or_equal, const char* what) {
 CLI::Validator positive_number() { return number_above(0, false, "a positive number"); }
 CLI::Validator non_negative_number() { return number_above(0, true, "a number of at least 0"); }
 
-void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs) {
+void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs,
+                        const std::string& flag) {
   for (const std::string& input : inputs) {
     if (!output.empty() && (output == input || same_file(output, input))) {
       throw CLI::ValidationError(
-          "--output", fmt::format("{} would overwrite {}; choose another name", output, input));
+          flag, fmt::format("{} would overwrite {}; choose another name", output, input));
     }
   }
 }

@@ -1,4 +1,5 @@
 #include "covshift/lab/figures.hpp"
+#include "covshift/lab/statistics.hpp"
 
 #include <fmt/format.h>
 
@@ -165,11 +166,9 @@ LabResult figure(FigureSetting setting, const FigureOptions& options) {
 Spread spread_of(std::vector<double> values) {
   Spread spread;
   const auto n = static_cast<double>(values.size());
-  for (const double v : values) spread.mean += v / n;
-  double squares = 0;
-  for (const double v : values) squares += (v - spread.mean) * (v - spread.mean);
-  spread.deviation = std::sqrt(squares / (n - 1));
-  spread.standard_error = spread.deviation / std::sqrt(n);
+  spread.mean = mean(values);
+  spread.standard_error = standard_error(values);
+  spread.deviation = spread.standard_error * std::sqrt(n);
   std::sort(values.begin(), values.end());
   for (std::size_t q = 0; q < Spread::at.size(); ++q) {
     const double position = Spread::at[q] * (n - 1);
