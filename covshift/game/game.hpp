@@ -1,5 +1,5 @@
 // game/: every loss as a zero-sum game between the predictor and an adversary who picks labels.
-// Pure functions of potentials; uses base/ only.
+// Pure functions of potentials; uses base/ and kernel/.
 //
 // The predictor mixes over actions (rows of the cost matrix C) with p, the adversary over labels
 // (columns) with q, and the potentials psi pay the adversary for each label:
@@ -45,6 +45,10 @@ class Game {
   /// `label` (one for each row) is the true label; only the hinge looks at it.
   virtual void play(std::size_t n, const double* psi, const int* label, double* value,
                     double* q) const = 0;
+
+  /// The same for up to block_rows games, label-major (kernel/kernels.hpp).
+  virtual void play_block(std::size_t n, const double* psi, const int* label, double* value,
+                          double* q) const;
 
   /// The predictor's equilibrium distribution over actions for one row of potentials.
   virtual void predict(std::span<const double> psi, std::span<double> p) const = 0;

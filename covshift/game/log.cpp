@@ -3,6 +3,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/game/game.hpp"
 #include "covshift/game/matrix_game.hpp"
+#include "covshift/kernel/kernels.hpp"
 
 namespace covshift {
 namespace {
@@ -18,6 +19,11 @@ class LogGame final : public Game {
             double* q) const override {
     const int k = labels();
     for (std::size_t i = 0; i < n; ++i, psi += k, q += k) value[i] = softmax(psi, q);
+  }
+
+  void play_block(std::size_t n, const double* psi, const int* /*label*/, double* value,
+                  double* q) const override {
+    kernels().log_game(n, static_cast<std::size_t>(labels()), psi, value, q);
   }
 
   void predict(std::span<const double> psi, std::span<double> p) const override {

@@ -5,6 +5,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/game/matrix_game.hpp"
 #include "covshift/game/scratch.hpp"
+#include "covshift/kernel/kernels.hpp"
 
 namespace covshift {
 namespace {
@@ -42,6 +43,11 @@ class ZeroOneGame final : public MatrixGame {
         q[y] = (x > floor || tied) ? share : 0;
       }
     }
+  }
+
+  void play_block(std::size_t n, const double* psi, const int* /*label*/, double* value,
+                  double* q) const override {
+    kernels().zero_one_game(n, static_cast<std::size_t>(labels()), psi, value, q);
   }
 
   void predict(std::span<const double> psi, std::span<double> p) const override {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "covshift/kernel/kernels.hpp"
 #include "covshift/learn/problem.hpp"
 
 namespace covshift {
@@ -19,6 +20,22 @@ struct PassTotals {
   double loss = 0;   ///< sum_i c_i [V(psi_i) - psi_i[y_i]]
   double slack = 0;  ///< sum_i c_i [V(psi_i) - psi_i'q_i - H(q_i)] >= 0; 0 for the best answer q
   double risk = 0;   ///< sum_i c_i H(q_i)
+};
+
+/// Weights, or a sum like them, as the kernels want them, for `labels` labels.
+struct Packed {
+  std::size_t labels = 0;
+  std::vector<double> features;  ///< label after label if dense, column after column if sparse
+  std::vector<double> bias;      ///< one for each label
+};
+
+/// A block of examples on its way through a pass, label-major (kernel/kernels.hpp).
+struct BlockOf {
+  std::size_t first = 0;  ///< the block's examples are first .. first + rows - 1
+  std::size_t rows = 0;
+  std::size_t lane = 0;
+  double* psi = nullptr;   ///< in: potentials less those of label 0; may be written over
+  double* back = nullptr;  ///< out: what the examples add, rows that sum to 0 over the labels
 };
 
 /// Examples with their numbers out of log space, in a form that cannot overflow: with r_i the
@@ -44,9 +61,15 @@ class Examples {
   [[nodiscard]] std::span<const double> r() const { return r_; }
   [[nodiscard]] const Reducer& reducer() const { return *reducer_; }
 
-  /// One fused pass at weights T (dims x K). A = sum_i a_i zhat_i (e_y - q_i)' for the adversary's
-  /// best answers q_i, or for the given ones. Potentials and answers are kept where asked for
-  /// (size x K), potentials relative to the true label's.
+  /// One pass over the data, which leaves memory once: a block's potentials at weights T
+  /// (dims x K) go to `body`, whose answer is added up, out = sum_i zhat_i back_i'. Games know
+  /// potentials only up to a constant and answer with rows that sum to 0, so label 0 need not be
+  /// worked out: its potentials are 0 and its answer is what the others leave.
+  void fused(const RowMatrix& t, RowMatrix& out,
+             const std::function<void(const BlockOf&)>& body) const;
+  /// F and its gradient: A = sum_i a_i zhat_i (e_y - q_i)' for the adversary's best answers q_i, or
+  /// for the given ones. Potentials and answers are kept where asked for (size x K), potentials
+  /// relative to the true label's.
   PassTotals pass(const RowMatrix& t, RowMatrix& a, const double* q_given = nullptr,
                   double* psi_out = nullptr, double* q_out = nullptr) const;
   /// psi = r zhat T for all examples, size x K.
@@ -71,13 +94,19 @@ class Examples {
   /// f(column, value) for every entry of zhat_i, the bias last.
   template <typename F>
   void each_entry(std::size_t i, F&& f) const;
-  /// Rows first .. first+n-1 of zhat without the bias: the caller's memory where that serves,
-  /// otherwise filled into `buffer`.
-  const double* dense_rows(std::size_t first, std::size_t n, std::vector<double>& buffer,
-                           std::size_t& stride) const;
-  void times(std::size_t first, std::size_t n, const RowMatrix& t, double* psi,
+  [[nodiscard]] bool sparse() const { return problem_.features.storage.index() >= 2; }
+  /// Rows of zhat without the bias: the caller's memory where that serves, otherwise filled into
+  /// `buffer`.
+  DenseBlock dense_block(std::size_t first, std::size_t n, std::vector<double>& buffer) const;
+  SparseRow sparse_row(std::size_t i, std::vector<double>& buffer) const;
+  /// For all labels, or for all but label 0 and relative to it.
+  [[nodiscard]] Packed pack(const RowMatrix& t, bool contrasts) const;
+  [[nodiscard]] Packed packed_zero(bool contrasts) const;
+  /// Adds up the lanes' sums.
+  void sum_lanes(std::vector<Packed>& partial, RowMatrix& out) const;
+  void times(std::size_t first, std::size_t n, const Packed& t, double* psi,
              std::vector<double>& buffer) const;
-  void times_transposed(std::size_t first, std::size_t n, const double* rows, RowMatrix& out,
+  void times_transposed(std::size_t first, std::size_t n, const double* rows, Packed& out,
                         std::vector<double>& buffer) const;
   [[nodiscard]] double bias_of(std::size_t i) const {
     return rho_.empty() ? 1.0 : rho_[i * problem_.scales + problem_.scale_of_bias];
@@ -85,7 +114,6 @@ class Examples {
   [[nodiscard]] const double* rho_of(std::size_t i) const {
     return rho_.empty() ? nullptr : rho_.data() + i * problem_.scales;
   }
-  void sum_lanes(std::vector<RowMatrix>& partial, RowMatrix& out) const;
 
   Problem problem_;
   int threads_;
@@ -93,11 +121,35 @@ class Examples {
   std::size_t cols_;
   int labels_;
   std::size_t lanes_ = 1;
-  bool all_rows_ = true;          // no row left out
-  std::vector<std::size_t> row_;  // where example i stands in the caller's matrix
+  std::size_t block_ = block_rows;  // examples in a block: fewer where rows are long
+  bool all_rows_ = true;            // no row left out
+  std::vector<std::size_t> row_;    // where example i stands in the caller's matrix
   std::vector<int> label_;
   std::vector<double> c_, a_, r_;
   std::vector<double> rho_;  // size x scales, relative to r; empty: a single scale
 };
+
+template <typename F>
+void Examples::each_entry(std::size_t i, F&& f) const {
+  const double* rho = rho_of(i);
+  const auto scaled = [&](std::size_t j, double value) {
+    if (rho == nullptr) return value;
+    return value * rho[problem_.scale_of_column.empty() ? 0 : problem_.scale_of_column[j]];
+  };
+  std::visit(
+      [&](const auto& x) {
+        if constexpr (requires { x.offsets; }) {
+          for (std::int64_t e = x.offsets[row_[i]]; e < x.offsets[row_[i] + 1]; ++e) {
+            const auto j = static_cast<std::size_t>(x.columns[e]);
+            f(j, scaled(j, static_cast<double>(x.values[e])));
+          }
+        } else {
+          const auto* row = x.data + row_[i] * x.stride;
+          for (std::size_t j = 0; j < cols_; ++j) f(j, scaled(j, static_cast<double>(row[j])));
+        }
+      },
+      problem_.features.storage);
+  if (problem_.bias) f(cols_, bias_of(i));
+}
 
 }  // namespace covshift

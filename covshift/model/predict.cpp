@@ -11,7 +11,7 @@
 namespace covshift {
 namespace {
 
-constexpr std::size_t block_rows = 2048;
+constexpr std::size_t chunk_rows = 2048;
 constexpr double far_out = 1e-200;
 
 bool finite(std::span<const double> x) {
@@ -71,8 +71,7 @@ void Classifier::evaluate(const MatrixView& x, const GivenDensities& given, doub
       weights_.data(), static_cast<Eigen::Index>(cols_) + (bias_ ? 1 : 0), game_->labels());
   const auto k = static_cast<std::size_t>(game_->labels());
   const Examples examples(problem, 1, nullptr);
-  // One by one: products of whole blocks would round a row's digits by its company.
-  for (std::size_t i = 0; i < x.rows; ++i) examples.potential(i, t, psi + i * k);
+  examples.potentials(t, psi);  // a row's digits do not depend on its company
 
   // Features so large that their products overflow: the same direction from nearer by.
   for (std::size_t i = 0; i < x.rows; ++i) {
@@ -108,9 +107,9 @@ void Classifier::evaluate_all(const MatrixView& x, const GivenDensities& given, 
   const auto part = [](std::span<const double> all, std::size_t first, std::size_t n) {
     return all.empty() ? all : all.subspan(first, n);
   };
-  parallel_tasks(threads, (x.rows + block_rows - 1) / block_rows, [&](std::size_t block) {
-    const std::size_t first = block * block_rows;
-    const std::size_t n = std::min(block_rows, x.rows - first);
+  parallel_tasks(threads, (x.rows + chunk_rows - 1) / chunk_rows, [&](std::size_t block) {
+    const std::size_t first = block * chunk_rows;
+    const std::size_t n = std::min(chunk_rows, x.rows - first);
     evaluate(slice(x, first, n),
              {part(given.log_ratio, first, n), part(given.log_generalization, first, n)},
              psi.data() + first * k, log_ratio.data() + first);
@@ -127,11 +126,13 @@ Predictions Classifier::predict(const MatrixView& x, const GivenDensities& given
   const auto a = static_cast<std::size_t>(out.actions);
   out.p.resize(x.rows * a);
   out.action.resize(x.rows);
-  for (std::size_t i = 0; i < x.rows; ++i) {
-    const std::span<double> p(out.p.data() + i * a, a);
-    game_->predict({out.psi.data() + i * k, k}, p);
-    out.action[i] = arg_max(p);
-  }
+  parallel_tasks(threads, (x.rows + chunk_rows - 1) / chunk_rows, [&](std::size_t chunk) {
+    for (std::size_t i = chunk * chunk_rows; i < std::min((chunk + 1) * chunk_rows, x.rows); ++i) {
+      const std::span<double> p(out.p.data() + i * a, a);
+      game_->predict({out.psi.data() + i * k, k}, p);
+      out.action[i] = arg_max(p);
+    }
+  });
   return out;
 }
 

@@ -1,0 +1,67 @@
+// kernel/: the innermost loops, compiled once for each set of instructions that processors of one
+// family may have and chosen when the program starts. Plain memory in, plain memory out.
+//
+// Examples are worked on in blocks of up to `block_rows`, and what belongs to a block's examples
+// lies label-major: psi[y * block_rows + b] is example b's potential of label y. A vector register
+// then holds several examples' numbers of one label, and a game is played for all of them at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace covshift {
+
+inline constexpr std::size_t block_rows = 64;
+
+/// Room for `columns` numbers such that whole vectors can be read whatever their width.
+constexpr std::size_t padded(std::size_t columns) { return (columns + 7) / 8 * 8; }
+
+/// Rows of features: row b is at data + b * stride, and padded(columns) numbers can be read from
+/// there. Those beyond the columns count for nothing, but must be finite.
+struct DenseBlock {
+  const double* data = nullptr;
+  std::size_t stride = 0;
+  std::size_t rows = 0;
+  std::size_t columns = 0;
+};
+
+/// A row of a sparse matrix. Its weights lie column after column, sparse_pitch(labels) to each.
+struct SparseRow {
+  const std::int32_t* columns = nullptr;
+  const double* values = nullptr;
+  std::size_t entries = 0;
+};
+constexpr std::size_t sparse_pitch(std::size_t labels) {
+  return labels <= 4 ? labels : padded(labels);
+}
+
+struct Kernels {
+  std::string_view name;
+
+  /// psi[y][b] = z_b' t_y for the labels' weights t (labels x padded(columns), 0 beyond columns).
+  void (*times)(const DenseBlock& z, const double* t, std::size_t labels, double* psi);
+  /// out_y += sum_b rows[y][b] z_b, out like t. Beyond the columns it holds nothing of use.
+  void (*times_transposed)(const DenseBlock& z, const double* rows, std::size_t labels,
+                           double* out);
+  /// The same for one sparse row, whose numbers are psi[y * block_rows] and rows[y * block_rows].
+  void (*sparse_times)(const SparseRow& z, const double* t, std::size_t labels, double* psi);
+  void (*sparse_times_transposed)(const SparseRow& z, const double* rows, std::size_t labels,
+                                  double* out);
+
+  /// V = logsumexp(psi) and q = softmax(psi), label-major, for a whole block.
+  void (*log_game)(std::size_t rows, std::size_t labels, const double* psi, double* value,
+                   double* q);
+  /// V and q of the zero-one game.
+  void (*zero_one_game)(std::size_t rows, std::size_t labels, const double* psi, double* value,
+                        double* q);
+};
+
+/// The fastest that this processor runs, or those that the environment variable COVSHIFT_KERNELS
+/// names, if the processor runs them.
+const Kernels& kernels();
+/// All that this processor runs, the slowest first.
+std::span<const Kernels* const> runnable_kernels();
+
+}  // namespace covshift

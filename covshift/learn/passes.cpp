@@ -1,0 +1,323 @@
+// The passes over the examples: blocks that stay in cache go through the kernels.
+#include <algorithm>
+#include <array>
+
+#include "covshift/base/threads.hpp"
+#include "covshift/learn/examples.hpp"
+
+namespace covshift {
+namespace {
+
+/// Rows of `labels` numbers to label-major blocks and back.
+void to_block(const double* rows, std::size_t n, std::size_t labels, double* block) {
+  for (std::size_t b = 0; b < n; ++b) {
+    for (std::size_t y = 0; y < labels; ++y) block[y * block_rows + b] = rows[b * labels + y];
+  }
+}
+
+void from_block(const double* block, std::size_t n, std::size_t labels, double* rows) {
+  for (std::size_t b = 0; b < n; ++b) {
+    for (std::size_t y = 0; y < labels; ++y) rows[b * labels + y] = block[y * block_rows + b];
+  }
+}
+
+}  // namespace
+
+DenseBlock Examples::dense_block(std::size_t first, std::size_t n,
+                                 std::vector<double>& buffer) const {
+  if (const auto* x = std::get_if<DenseRows<double>>(&problem_.features.storage);
+      x != nullptr && all_rows_ && rho_.empty() && x->stride == cols_ &&
+      (first + n - 1) * cols_ + padded(cols_) <= problem_.features.rows * cols_) {
+    return {x->data + first * cols_, cols_, n, cols_};
+  }
+  const std::size_t stride = padded(cols_ + 1);  // the bias, which comes last, is not looked at
+  buffer.resize(block_rows * stride);
+  for (std::size_t b = 0; b < n; ++b) {
+    double* out = buffer.data() + b * stride;
+    std::fill(out, out + stride, 0.0);
+    each_entry(first + b, [&](std::size_t j, double z) { out[j] += z; });
+  }
+  return {buffer.data(), stride, n, cols_};
+}
+
+SparseRow Examples::sparse_row(std::size_t i, std::vector<double>& buffer) const {
+  SparseRow row;
+  std::visit(
+      [&](const auto& x) {
+        if constexpr (requires { x.offsets; }) {
+          const std::int64_t begin = x.offsets[row_[i]];
+          row.columns = x.columns + begin;
+          row.entries = static_cast<std::size_t>(x.offsets[row_[i] + 1] - begin);
+          if constexpr (std::is_same_v<decltype(x.values), const double*>) {
+            if (rho_.empty()) row.values = x.values + begin;
+          }
+        }
+      },
+      problem_.features.storage);
+  if (row.values == nullptr) {
+    buffer.resize(row.entries + 1);
+    double* out = buffer.data();
+    each_entry(i, [&](std::size_t /*j*/, double z) { *out++ = z; });
+    row.values = buffer.data();
+  }
+  return row;
+}
+
+Packed Examples::packed_zero(bool contrasts) const {
+  Packed zero;
+  zero.labels = static_cast<std::size_t>(labels_) - (contrasts ? 1 : 0);
+  zero.features.assign(sparse() ? cols_ * sparse_pitch(zero.labels) : zero.labels * padded(cols_),
+                       0.0);
+  zero.bias.assign(zero.labels, 0.0);
+  return zero;
+}
+
+Packed Examples::pack(const RowMatrix& t, bool contrasts) const {
+  Packed packed = packed_zero(contrasts);
+  const std::size_t pitch = sparse() ? sparse_pitch(packed.labels) : padded(cols_);
+  const auto k = static_cast<std::size_t>(labels_);
+  const std::size_t skip = k - packed.labels;
+  for (std::size_t j = 0; j < static_cast<std::size_t>(t.rows()); ++j) {
+    const double* row = t.data() + j * k;
+    const double base = contrasts ? row[0] : 0;
+    for (std::size_t y = 0; y < packed.labels; ++y) {
+      double& to =
+          j == cols_ ? packed.bias[y] : packed.features[sparse() ? j * pitch + y : y * pitch + j];
+      to = row[y + skip] - base;
+    }
+  }
+  return packed;
+}
+
+void Examples::sum_lanes(std::vector<Packed>& partial, RowMatrix& out) const {
+  Packed& sum = partial[0];
+  parallel_tasks(threads_, lanes_, [&](std::size_t part) {
+    const std::size_t begin = sum.features.size() * part / lanes_;
+    const std::size_t end = sum.features.size() * (part + 1) / lanes_;
+    for (std::size_t lane = 1; lane < lanes_; ++lane) {
+      for (std::size_t j = begin; j < end; ++j) sum.features[j] += partial[lane].features[j];
+    }
+  });
+  for (std::size_t lane = 1; lane < lanes_; ++lane) {
+    for (std::size_t y = 0; y < sum.labels; ++y) sum.bias[y] += partial[lane].bias[y];
+  }
+  const std::size_t pitch = sparse() ? sparse_pitch(sum.labels) : padded(cols_);
+  const auto k = static_cast<std::size_t>(labels_);
+  const std::size_t skip = k - sum.labels;
+  out.resize(dims(), labels_);
+  for (std::size_t j = 0; j < static_cast<std::size_t>(dims()); ++j) {
+    double* row = out.data() + j * k;
+    double rest = 0;
+    for (std::size_t y = 0; y < sum.labels; ++y) {
+      row[y + skip] =
+          j == cols_ ? sum.bias[y] : sum.features[sparse() ? j * pitch + y : y * pitch + j];
+      rest -= row[y + skip];
+    }
+    if (skip == 1) row[0] = rest;
+  }
+  reducer_->sum({out.data(), static_cast<std::size_t>(out.size())});
+}
+
+void Examples::times(std::size_t first, std::size_t n, const Packed& t, double* psi,
+                     std::vector<double>& buffer) const {
+  if (sparse()) {
+    for (std::size_t b = 0; b < n; ++b) {
+      kernels().sparse_times(sparse_row(first + b, buffer), t.features.data(), t.labels, psi + b);
+    }
+  } else {
+    kernels().times(dense_block(first, n, buffer), t.features.data(), t.labels, psi);
+  }
+  for (std::size_t y = 0; y < t.labels; ++y) {
+    double* row = psi + y * block_rows;
+    if (problem_.bias) {
+      for (std::size_t b = 0; b < n; ++b) row[b] += bias_of(first + b) * t.bias[y];
+    }
+    for (std::size_t b = 0; b < n; ++b) row[b] *= r_[first + b];
+  }
+}
+
+void Examples::times_transposed(std::size_t first, std::size_t n, const double* rows, Packed& out,
+                                std::vector<double>& buffer) const {
+  if (sparse()) {
+    for (std::size_t b = 0; b < n; ++b) {
+      kernels().sparse_times_transposed(sparse_row(first + b, buffer), rows + b, out.labels,
+                                        out.features.data());
+    }
+  } else {
+    kernels().times_transposed(dense_block(first, n, buffer), rows, out.labels,
+                               out.features.data());
+  }
+  if (!problem_.bias) return;
+  for (std::size_t y = 0; y < out.labels; ++y) {
+    for (std::size_t b = 0; b < n; ++b) {
+      out.bias[y] += bias_of(first + b) * rows[y * block_rows + b];
+    }
+  }
+}
+
+void Examples::fused(const RowMatrix& t, RowMatrix& out,
+                     const std::function<void(const BlockOf&)>& body) const {
+  const auto k = static_cast<std::size_t>(labels_);
+  const Packed weights = pack(t, true);
+  std::vector<Packed> partial(lanes_);
+  each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
+    partial[lane] = packed_zero(true);
+    std::vector<double> buffer;
+    std::vector<double> psi(k * block_rows);
+    std::vector<double> back(k * block_rows);
+    for (std::size_t first = begin; first < end; first += block_) {
+      const std::size_t n = std::min(block_, end - first);
+      std::fill_n(psi.data(), block_rows, 0.0);
+      times(first, n, weights, psi.data() + block_rows, buffer);
+      body({first, n, lane, psi.data(), back.data()});
+      times_transposed(first, n, back.data() + block_rows, partial[lane], buffer);
+    }
+  });
+  sum_lanes(partial, out);
+}
+
+PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_given, double* psi_out,
+                          double* q_out) const {
+  const auto k = static_cast<std::size_t>(labels_);
+  std::vector<PassTotals> totals(lanes_);
+  fused(t, a, [&](const BlockOf& block) {
+    const std::size_t n = block.rows;
+    const std::size_t first = block.first;
+    double* psi = block.psi;
+    double* q = block.back;
+    std::array<double, block_rows> value{};
+    std::array<double, block_rows> risk{};
+    // Relative to the true label: V(psi) - psi[y] = V(psi - psi[y]) without cancellation.
+    for (std::size_t b = 0; b < n; ++b) value[b] = psi[label_[first + b] * block_rows + b];
+    for (std::size_t y = 0; y < k; ++y) {
+      for (std::size_t b = 0; b < block_rows; ++b) psi[y * block_rows + b] -= value[b];
+    }
+    if (psi_out != nullptr) from_block(psi, n, k, psi_out + first * k);
+    game().play_block(n, psi, label_.data() + first, value.data(), q);
+    PassTotals& total = totals[block.lane];
+    for (std::size_t b = 0; b < n; ++b) total.loss += c_[first + b] * value[b];
+    if (q_given != nullptr) {
+      to_block(q_given + first * k, n, k, q);
+      for (std::size_t b = 0; b < n; ++b) {
+        risk[b] = game().bayes_risk({q_given + (first + b) * k, k}, label_[first + b]);
+        value[b] -= risk[b];
+      }
+      for (std::size_t y = 0; y < k; ++y) {
+        for (std::size_t b = 0; b < n; ++b) {
+          value[b] -= psi[y * block_rows + b] * q[y * block_rows + b];
+        }
+      }
+      for (std::size_t b = 0; b < n; ++b) {
+        total.slack += c_[first + b] * std::max(0.0, value[b]);
+        total.risk += c_[first + b] * risk[b];
+      }
+    } else {
+      for (std::size_t y = 0; y < k; ++y) {
+        for (std::size_t b = 0; b < n; ++b) {
+          value[b] -= psi[y * block_rows + b] * q[y * block_rows + b];
+        }
+      }
+      for (std::size_t b = 0; b < n; ++b) total.risk += c_[first + b] * value[b];
+    }
+    if (q_out != nullptr) from_block(q, n, k, q_out + first * k);
+    // From here on a_i (e_y - q).
+    for (std::size_t y = 0; y < k; ++y) {
+      for (std::size_t b = 0; b < n; ++b) q[y * block_rows + b] *= -a_[first + b];
+    }
+    for (std::size_t b = 0; b < n; ++b) q[label_[first + b] * block_rows + b] += a_[first + b];
+  });
+  std::array<double, 3> sums{};
+  for (const PassTotals& lane : totals) {
+    sums[0] += lane.loss;
+    sums[1] += lane.slack;
+    sums[2] += lane.risk;
+  }
+  reducer_->sum(sums);
+  return {sums[0], sums[1], sums[2]};
+}
+
+void Examples::potentials(const RowMatrix& t, double* psi) const {
+  const auto k = static_cast<std::size_t>(labels_);
+  const Packed weights = pack(t, false);
+  each_lane([&](std::size_t begin, std::size_t end, std::size_t) {
+    std::vector<double> buffer;
+    std::vector<double> block(k * block_rows);
+    for (std::size_t first = begin; first < end; first += block_) {
+      const std::size_t n = std::min(block_, end - first);
+      times(first, n, weights, block.data(), buffer);
+      from_block(block.data(), n, k, psi + first * k);
+    }
+  });
+}
+
+void Examples::collect(const double* rows, RowMatrix& out) const {
+  const auto k = static_cast<std::size_t>(labels_);
+  std::vector<Packed> partial(lanes_);
+  each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
+    partial[lane] = packed_zero(false);
+    std::vector<double> buffer;
+    std::vector<double> block(k * block_rows);
+    for (std::size_t first = begin; first < end; first += block_) {
+      const std::size_t n = std::min(block_, end - first);
+      to_block(rows + first * k, n, k, block.data());
+      times_transposed(first, n, block.data(), partial[lane], buffer);
+    }
+  });
+  sum_lanes(partial, out);
+}
+
+void Examples::grams(const double* omega, int count, std::vector<Eigen::MatrixXd>& out) const {
+  const auto d = static_cast<std::size_t>(dims());
+  const std::size_t pitch = padded(d);
+  // Partial sums are large here: fewer lanes where they would outgrow 256 MB.
+  const auto room = (std::size_t{1} << 25U) / (d * pitch * count) + 1;
+  const std::size_t lanes = std::min(lanes_, room);
+  std::vector<std::vector<double>> partial(lanes);  // of each gram, the rows of its lower triangle
+  parallel_tasks(threads_, lanes, [&](std::size_t lane) {
+    const std::size_t end = size() * (lane + 1) / lanes;
+    partial[lane].assign(count * d * pitch, 0.0);
+    std::vector<double> rows(block_rows * pitch);
+    std::vector<double> scaled(d * block_rows);
+    for (std::size_t first = size() * lane / lanes; first < end; first += block_rows) {
+      const std::size_t n = std::min(block_rows, end - first);
+      std::fill(rows.begin(), rows.end(), 0.0);
+      for (std::size_t b = 0; b < n; ++b) {
+        each_entry(first + b, [&](std::size_t j, double z) { rows[b * pitch + j] += z; });
+      }
+      for (int g = 0; g < count; ++g) {
+        std::array<double, block_rows> weight{};
+        for (std::size_t b = 0; b < n; ++b) weight[b] = omega[(first + b) * count + g];
+        for (std::size_t j = 0; j < d; ++j) {
+          for (std::size_t b = 0; b < n; ++b) {
+            scaled[j * block_rows + b] = weight[b] * rows[b * pitch + j];
+          }
+        }
+        // Rows j .. j + 3 of the triangle end with column j + 3: a pitch of their own.
+        double* to = partial[lane].data() + g * d * pitch;
+        for (std::size_t j = 0; j < d; j += 4) {
+          const std::size_t columns = std::min(j + 4, d);
+          kernels().times_transposed({rows.data(), pitch, n, columns},
+                                     scaled.data() + j * block_rows, columns - j, to + j * pitch);
+        }
+      }
+    }
+  });
+  for (std::size_t lane = 1; lane < lanes; ++lane) {
+    for (std::size_t j = 0; j < partial[0].size(); ++j) partial[0][j] += partial[lane][j];
+  }
+  out.assign(count,
+             Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(d)));
+  for (int g = 0; g < count; ++g) {
+    for (std::size_t j = 0; j < d; ++j) {
+      const std::size_t strip = j / 4 * 4;
+      const double* from = partial[0].data() + (g * d + strip) * pitch +
+                           (j - strip) * padded(std::min(strip + 4, d));
+      for (std::size_t l = 0; l <= j; ++l) {
+        out[g](static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(l)) = from[l];
+      }
+    }
+    reducer_->sum({out[g].data(), static_cast<std::size_t>(out[g].size())});
+  }
+}
+
+}  // namespace covshift
