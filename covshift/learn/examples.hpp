@@ -37,6 +37,9 @@ struct BlockOf {
   double* psi = nullptr;   ///< in: potentials less those of label 0; may be written over
   double* back = nullptr;  ///< out: what the examples add, rows that sum to 0 over the labels
 };
+using BlockBody = std::function<void(const BlockOf&)>;
+/// Copies potentials and answers to where they are kept (examples x labels; null: not at all).
+BlockBody keep_rows(int labels, double* psi, double* q);
 
 /// Examples with their numbers out of log space, in a form that cannot overflow: with r_i the
 /// largest scale of example i, zhat_i its features under the scales relative to r_i (at most 1),
@@ -47,6 +50,7 @@ class Examples {
  public:
   Examples(const Problem& problem, int threads, const Reducer* reducer);
 
+  [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const Game& game() const { return *problem_.game; }
   [[nodiscard]] double lambda() const { return problem_.lambda; }
   [[nodiscard]] int threads() const { return threads_; }
@@ -65,13 +69,12 @@ class Examples {
   /// (dims x K) go to `body`, whose answer is added up, out = sum_i zhat_i back_i'. Games know
   /// potentials only up to a constant and answer with rows that sum to 0, so label 0 need not be
   /// worked out: its potentials are 0 and its answer is what the others leave.
-  void fused(const RowMatrix& t, RowMatrix& out,
-             const std::function<void(const BlockOf&)>& body) const;
+  void fused(const RowMatrix& t, RowMatrix& out, const BlockBody& body) const;
   /// F and its gradient: A = sum_i a_i zhat_i (e_y - q_i)' for the adversary's best answers q_i, or
-  /// for the given ones. Potentials and answers are kept where asked for (size x K), potentials
-  /// relative to the true label's.
+  /// for the given ones (size x K). `see` gets every block's potentials, relative to those of the
+  /// true labels, and the answers in the place of `back`.
   PassTotals pass(const RowMatrix& t, RowMatrix& a, const double* q_given = nullptr,
-                  double* psi_out = nullptr, double* q_out = nullptr) const;
+                  const BlockBody& see = {}) const;
   /// psi = r zhat T for all examples, size x K.
   void potentials(const RowMatrix& t, double* psi) const;
   /// sum_i zhat_i rows_i', dims x K, for rows size x K.
@@ -79,6 +82,8 @@ class Examples {
   /// Sum over examples of omega_i zhat_i zhat_i' (lower triangle), for `count` columns of omega
   /// (size x count) at once: out[j] is dims x dims.
   void grams(const double* omega, int count, std::vector<Eigen::MatrixXd>& out) const;
+  /// sum_i a_i r_i zhat_ij^2 for each dimension j.
+  [[nodiscard]] std::vector<double> squares() const;
   /// ||zhat_i||^2
   [[nodiscard]] double norm2(std::size_t i) const;
 

@@ -118,7 +118,7 @@ class Interior {
     constexpr double back = 0.3;
     std::copy(weights.begin(), weights.end(), t_.data());
     RowMatrix a;
-    e_.pass(t_, a, nullptr, psi_.data(), q_.data());
+    e_.pass(t_, a, nullptr, keep_rows(e_.labels(), psi_.data(), q_.data()));
     const BarrierBlock& block = block_[0];
     std::vector<double> p(e_.game().actions());
     for (std::size_t i = 0; i < e_.size(); ++i) {
@@ -143,7 +143,7 @@ class Interior {
       const double sum = std::accumulate(x.q.begin(), x.q.end(), 0.0);
       for (std::size_t y = 0; y < k_; ++y) q_[i * k_ + y] = x.q[y] / sum;
     }
-    return e_.pass(t_, a, q_.data(), psi_.data());
+    return e_.pass(t_, a, q_.data(), keep_rows(e_.labels(), psi_.data(), nullptr));
   }
 
   /// The mean product q s or p pi, in units, after a step of `length`.

@@ -1,13 +1,65 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
 
+#include "covshift/learn/sample.hpp"
 #include "covshift/learn/solvers.hpp"
 
 namespace covshift {
 namespace {
 
-/// min_T  sum_i c_i [logsumexp(psi_i) - psi_i[y_i]] + lambda ||T||^2  for many parameters, by
-/// Newton's method: steps from conjugate gradients, an exact line search on cached potentials.
+/// About the optimum of a sample and the curvature that it has: what a large problem starts from
+/// and is preconditioned with.
+class Scout {
+ public:
+  Scout(const Examples& all, const SolveOptions& options)
+      : sample_(all.problem(), all.size() / share, options.seed),
+        examples_(sample_.problem(), all.threads(), nullptr),
+        system_(examples_) {}
+
+  /// Where the parameters are few enough to show in a small sample, and to be factored.
+  static bool worth(const Examples& all, const SolveOptions& options) {
+    return options.reducer == nullptr &&
+           NewtonSystem::size(all) <= std::min<std::size_t>(600, all.size() / share / 8);
+  }
+  [[nodiscard]] bool usable() const { return examples_.size() > 0; }
+
+  RowMatrix optimum(SolveOptions options) const {
+    options.observer = nullptr;
+    options.tolerance = std::max(1e-2, options.tolerance);
+    options.time_limit /= 4;
+    options.max_iterations = 20;
+    const Solution found = solve_newton(examples_, options);
+    return Eigen::Map<const RowMatrix>(found.weights.data(), examples_.dims(), examples_.labels());
+  }
+
+  /// Takes the sample's Hessian at weights T for that of all.
+  void factor(const RowMatrix& t) {
+    const auto k = static_cast<std::size_t>(examples_.labels());
+    std::vector<double> q(examples_.size() * k);
+    RowMatrix a;
+    examples_.pass(t, a, nullptr, keep_rows(examples_.labels(), nullptr, q.data()));
+    system_.factor([&](std::size_t i, std::size_t /*lane*/, double* b) {
+      const double* own = q.data() + i * k;
+      for (std::size_t x = 0; x < k; ++x) {
+        for (std::size_t y = 0; y < k; ++y) b[x * k + y] = (x == y ? own[x] : 0) - own[x] * own[y];
+      }
+    });
+  }
+  void solve(const RowMatrix& right, RowMatrix& t) const { system_.solve(right, t); }
+
+ private:
+  static constexpr std::size_t share = 32;
+
+  Sample sample_;
+  Examples examples_;
+  NewtonSystem system_;
+};
+
+/// min_T  sum_i c_i [logsumexp(psi_i) - psi_i[y_i]] + lambda ||T||^2  for many parameters or
+/// examples, by Newton's method: steps from conjugate gradients, and where the whole step is not
+/// right an exact line search on cached potentials.
 class Newton {
  public:
   Newton(const Examples& examples, const SolveOptions& options)
@@ -15,80 +67,129 @@ class Newton {
         k_(static_cast<std::size_t>(examples.labels())),
         monitor_(examples, options, Solver::newton, 500),
         t_(RowMatrix::Zero(examples.dims(), examples.labels())),
-        psi_(examples.size() * k_),
-        q_(examples.size() * k_),
-        move_(examples.size() * k_),
-        rows_(examples.size() * k_) {
+        q_(examples.size() * (k_ - 1)) {
+    if (Scout::worth(examples, options)) {
+      scout_ = std::make_unique<Scout>(examples, options);
+      if (!scout_->usable()) scout_.reset();
+    }
+    if (!scout_) {  // the Hessian's diagonal where all classes are as likely
+      const double curvature = static_cast<double>(k_ - 1) / static_cast<double>(k_ * k_);
+      for (const double square : e_.squares()) {
+        scale_.push_back(1 / (2 * e_.lambda() + curvature * square));
+      }
+    }
     if (!options.start.empty()) {
       std::copy(options.start.begin(), options.start.end(), t_.data());
+    } else if (scout_) {
+      t_ = scout_->optimum(options);
     }
   }
 
   Solution run() {
     RowMatrix a;
     RowMatrix step(t_.rows(), t_.cols());
+    PassTotals totals = look(a);
     int iteration = 0;
     for (;; ++iteration) {
-      const PassTotals totals = e_.pass(t_, a, nullptr, psi_.data(), q_.data());
-      if (monitor_.stop(t_, certify(totals, t_, a, e_.lambda()), iteration)) break;
+      const Bounds bounds = certify(totals, t_, a, e_.lambda());
+      if (monitor_.stop(t_, bounds, iteration)) break;
       const RowMatrix gradient = 2 * e_.lambda() * t_ - a;
-      conjugate_step(gradient, step);
-      const double length = line_search(gradient, step);
-      if (length == 0) break;  // rounding: no direction descends any more
+      conjugate_step(gradient, monitor_.target(bounds.objective) / bounds.gap, step);
+      const double slope = gradient.cwiseProduct(step).sum();
+      if (!(slope < 0)) break;  // rounding: no direction descends any more
+      // The whole step first: the pass that judges it is the one that the next step needs.
+      t_ += step;
+      totals = look(a);
+      const double slope_there = (2 * e_.lambda() * t_ - a).cwiseProduct(step).sum();
+      if (std::abs(slope_there) <= 0.5 * -slope) continue;
+      t_ -= step;
+      const double length = line_search(slope, step);
+      if (length == 0) break;
       t_ += length * step;
+      totals = look(a);
     }
     return monitor_.finish(iteration);
   }
 
  private:
-  /// c_i (diag q - q q') x, the Hessian of example i's term applied to a change of potentials.
-  void curve(std::size_t i, const double* x, double* out) const {
-    const double* q = q_.data() + i * k_;
-    double mean = 0;
-    for (std::size_t y = 0; y < k_; ++y) mean += q[y] * x[y];
-    for (std::size_t y = 0; y < k_; ++y) out[y] = e_.a()[i] * q[y] * (x[y] - mean);
-  }
-
-  /// H x = 2 lambda x + sum_i a_i zhat_i [(diag q - q q') r_i zhat_i' x]'
-  void multiply(const RowMatrix& x, RowMatrix& out) {
-    e_.potentials(x, move_.data());
-    e_.each_lane([&](std::size_t begin, std::size_t end, std::size_t) {
-      for (std::size_t i = begin; i < end; ++i) {
-        curve(i, move_.data() + i * k_, rows_.data() + i * k_);
+  /// A pass at T that keeps q, the curvatures' part, without label 0: a block's labels one after
+  /// the other.
+  PassTotals look(RowMatrix& a) {
+    return e_.pass(t_, a, nullptr, [&](const BlockOf& block) {
+      float* out = q_.data() + block.first * (k_ - 1);
+      for (std::size_t y = 1; y < k_; ++y) {
+        for (std::size_t b = 0; b < block.rows; ++b) {
+          *out++ = static_cast<float>(block.back[y * block_rows + b]);
+        }
       }
     });
-    e_.collect(rows_.data(), out);
+  }
+
+  /// H x = 2 lambda x + sum_i a_i zhat_i [(diag q - q q') r_i zhat_i' x]'. Conjugate gradients do
+  /// not need more digits of q than a float has.
+  void multiply(const RowMatrix& x, RowMatrix& out) const {
+    e_.fused(x, out, [&](const BlockOf& block) {
+      const float* q = q_.data() + block.first * (k_ - 1);
+      std::array<double, block_rows> mean{};
+      for (std::size_t y = 1; y < k_; ++y) {
+        const double* move = block.psi + y * block_rows;
+        for (std::size_t b = 0; b < block.rows; ++b)
+          mean[b] += q[(y - 1) * block.rows + b] * move[b];
+      }
+      for (std::size_t y = 1; y < k_; ++y) {
+        const double* move = block.psi + y * block_rows;
+        double* back = block.back + y * block_rows;
+        for (std::size_t b = 0; b < block.rows; ++b) {
+          back[b] = e_.a()[block.first + b] * q[(y - 1) * block.rows + b] * (move[b] - mean[b]);
+        }
+      }
+    });
     out += 2 * e_.lambda() * x;
   }
 
-  void conjugate_step(const RowMatrix& gradient, RowMatrix& step) {
-    // Truncated: as exact as the distance from the optimum deserves (superlinear convergence).
+  /// Truncated: as exact as the distance from the optimum deserves (superlinear convergence), but
+  /// no more than it takes to bring the gap, which falls with the residual's square, to `share`.
+  void conjugate_step(const RowMatrix& gradient, double share, RowMatrix& step) {
     step.setZero();
+    if (scout_) scout_->factor(t_);
     RowMatrix residual = -gradient;
-    RowMatrix direction = residual;
+    RowMatrix better(t_.rows(), t_.cols());
+    const auto precondition = [&] {
+      if (scout_) {
+        scout_->solve(residual, better);
+      } else {
+        better =
+            Eigen::Map<const Eigen::VectorXd>(scale_.data(), t_.rows()).asDiagonal() * residual;
+      }
+      return residual.cwiseProduct(better).sum();
+    };
+    double squared = precondition();
+    RowMatrix direction = better;
     RowMatrix product(t_.rows(), t_.cols());
-    const double first = residual.norm();
+    const double first = std::sqrt(squared);
     if (largest_ == 0) largest_ = first;
-    const double enough = std::min(0.25, std::sqrt(first / largest_)) * first;
-    double squared = residual.squaredNorm();
+    const double enough =
+        std::min(0.25, std::max(std::sqrt(first / largest_), 0.2 * std::sqrt(share))) * first;
     for (int j = 0; j < 500 && std::sqrt(squared) > enough; ++j) {
       if (monitor_.out_of_time()) return;
       multiply(direction, product);
-      const double length = squared / direction.cwiseProduct(product).sum();
-      step += length * direction;
-      residual -= length * product;
-      const double next = residual.squaredNorm();
-      direction = residual + (next / squared) * direction;
+      const double curvature = direction.cwiseProduct(product).sum();
+      if (!(curvature > 0)) return;
+      step += (squared / curvature) * direction;
+      residual -= (squared / curvature) * product;
+      const double next = precondition();
+      direction = better + (next / squared) * direction;
       squared = next;
     }
   }
 
   /// The length at which the derivative along `step` is (nearly) 0: a safeguarded secant search on
   /// the derivative, which keeps its digits where differences of F have none left.
-  double line_search(const RowMatrix& gradient, const RowMatrix& step) {
+  double line_search(double slope_0, const RowMatrix& step) {
+    psi_.resize(e_.size() * k_);
+    move_.resize(e_.size() * k_);
+    e_.potentials(t_, psi_.data());
     e_.potentials(step, move_.data());
-    const double slope_0 = gradient.cwiseProduct(step).sum();
-    if (!(slope_0 < 0)) return 0;
     const double ridge = 2 * e_.lambda() * t_.cwiseProduct(step).sum();
     const double ridge_2 = 2 * e_.lambda() * step.squaredNorm();
     const auto slope = [&](double length) { return ridge + length * ridge_2 + loss_slope(length); };
@@ -121,20 +222,25 @@ class Newton {
   double loss_slope(double length) {
     std::vector<double> partial(e_.lanes());
     e_.each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
-      std::vector<double> psi(k_);
-      std::vector<double> q(k_);
-      double value = 0;
-      double sum = 0;
-      for (std::size_t i = begin; i < end; ++i) {
-        const double* from = psi_.data() + i * k_;
-        const double* move = move_.data() + i * k_;
-        for (std::size_t y = 0; y < k_; ++y) psi[y] = from[y] + length * move[y];
-        e_.game().play(1, psi.data(), nullptr, &value, q.data());
-        double change = -move[e_.label()[i]];
-        for (std::size_t y = 0; y < k_; ++y) change += q[y] * move[y];
-        sum += e_.c()[i] * change;
+      std::vector<double> psi(k_ * block_rows);
+      std::vector<double> q(k_ * block_rows);
+      std::array<double, block_rows> value{};
+      for (std::size_t first = begin; first < end; first += block_rows) {
+        const std::size_t n = std::min(block_rows, end - first);
+        const double* from = psi_.data() + first * k_;
+        const double* move = move_.data() + first * k_;
+        for (std::size_t b = 0; b < n; ++b) {
+          for (std::size_t y = 0; y < k_; ++y) {
+            psi[y * block_rows + b] = from[b * k_ + y] + length * move[b * k_ + y];
+          }
+        }
+        e_.game().play_block(n, psi.data(), e_.label().data() + first, value.data(), q.data());
+        for (std::size_t b = 0; b < n; ++b) {
+          double change = -move[b * k_ + e_.label()[first + b]];
+          for (std::size_t y = 0; y < k_; ++y) change += q[y * block_rows + b] * move[b * k_ + y];
+          partial[lane] += e_.c()[first + b] * change;
+        }
       }
-      partial[lane] = sum;
     });
     double total = 0;
     for (const double part : partial) total += part;
@@ -146,7 +252,10 @@ class Newton {
   std::size_t k_;
   Monitor monitor_;
   RowMatrix t_;
-  std::vector<double> psi_, q_, move_, rows_;
+  std::vector<float> q_;
+  std::vector<double> psi_, move_;
+  std::unique_ptr<Scout> scout_;
+  std::vector<double> scale_;  // without a scout: the inverse of a diagonal preconditioner
   double largest_ = 0;
 };
 

@@ -23,6 +23,14 @@ void from_block(const double* block, std::size_t n, std::size_t labels, double* 
 
 }  // namespace
 
+BlockBody keep_rows(int labels, double* psi, double* q) {
+  const auto k = static_cast<std::size_t>(labels);
+  return [k, psi, q](const BlockOf& block) {
+    if (psi != nullptr) from_block(block.psi, block.rows, k, psi + block.first * k);
+    if (q != nullptr) from_block(block.back, block.rows, k, q + block.first * k);
+  };
+}
+
 DenseBlock Examples::dense_block(std::size_t first, std::size_t n,
                                  std::vector<double>& buffer) const {
   if (const auto* x = std::get_if<DenseRows<double>>(&problem_.features.storage);
@@ -155,8 +163,7 @@ void Examples::times_transposed(std::size_t first, std::size_t n, const double* 
   }
 }
 
-void Examples::fused(const RowMatrix& t, RowMatrix& out,
-                     const std::function<void(const BlockOf&)>& body) const {
+void Examples::fused(const RowMatrix& t, RowMatrix& out, const BlockBody& body) const {
   const auto k = static_cast<std::size_t>(labels_);
   const Packed weights = pack(t, true);
   std::vector<Packed> partial(lanes_);
@@ -176,8 +183,8 @@ void Examples::fused(const RowMatrix& t, RowMatrix& out,
   sum_lanes(partial, out);
 }
 
-PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_given, double* psi_out,
-                          double* q_out) const {
+PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_given,
+                          const BlockBody& see) const {
   const auto k = static_cast<std::size_t>(labels_);
   std::vector<PassTotals> totals(lanes_);
   fused(t, a, [&](const BlockOf& block) {
@@ -192,7 +199,6 @@ PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_give
     for (std::size_t y = 0; y < k; ++y) {
       for (std::size_t b = 0; b < block_rows; ++b) psi[y * block_rows + b] -= value[b];
     }
-    if (psi_out != nullptr) from_block(psi, n, k, psi_out + first * k);
     game().play_block(n, psi, label_.data() + first, value.data(), q);
     PassTotals& total = totals[block.lane];
     for (std::size_t b = 0; b < n; ++b) total.loss += c_[first + b] * value[b];
@@ -219,7 +225,7 @@ PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_give
       }
       for (std::size_t b = 0; b < n; ++b) total.risk += c_[first + b] * value[b];
     }
-    if (q_out != nullptr) from_block(q, n, k, q_out + first * k);
+    if (see) see(block);
     // From here on a_i (e_y - q).
     for (std::size_t y = 0; y < k; ++y) {
       for (std::size_t b = 0; b < n; ++b) q[y * block_rows + b] *= -a_[first + b];
@@ -264,6 +270,23 @@ void Examples::collect(const double* rows, RowMatrix& out) const {
     }
   });
   sum_lanes(partial, out);
+}
+
+std::vector<double> Examples::squares() const {
+  std::vector<std::vector<double>> partial(lanes_);
+  each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
+    partial[lane].assign(dims(), 0.0);
+    double* sum = partial[lane].data();
+    for (std::size_t i = begin; i < end; ++i) {
+      const double weight = a_[i] * r_[i];
+      each_entry(i, [&](std::size_t j, double z) { sum[j] += weight * z * z; });
+    }
+  });
+  for (std::size_t lane = 1; lane < lanes_; ++lane) {
+    for (std::size_t j = 0; j < partial[0].size(); ++j) partial[0][j] += partial[lane][j];
+  }
+  reducer_->sum(partial[0]);
+  return partial[0];
 }
 
 void Examples::grams(const double* omega, int count, std::vector<Eigen::MatrixXd>& out) const {

@@ -126,7 +126,7 @@ Evaluation evaluate(const Problem& problem, std::span<const double> weights, int
   RowMatrix a;
   // The adversaries are judged like any others, in case that a linear program left them inexact.
   std::vector<double> q(examples.size() * static_cast<std::size_t>(examples.labels()));
-  examples.pass(t, a, nullptr, nullptr, q.data());
+  examples.pass(t, a, nullptr, keep_rows(examples.labels(), nullptr, q.data()));
   const PassTotals totals = examples.pass(t, a, q.data());
   const Bounds certificate = certify(totals, t, a, problem.lambda);
   const RowMatrix gradient = 2 * problem.lambda * t - a;

@@ -1,0 +1,55 @@
+#include "covshift/learn/sample.hpp"
+
+#include "covshift/base/random.hpp"
+
+namespace covshift {
+
+Sample::Sample(const Problem& from, std::size_t rows, std::uint64_t seed) : problem_(from) {
+  const std::size_t all = from.features.rows;
+  std::vector<std::size_t> chosen(rows);
+  Random random(seed);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::size_t begin = all * i / rows;
+    chosen[i] = begin + random.below(all * (i + 1) / rows - begin);
+  }
+  features_.rows = rows;
+  features_.cols = from.features.cols;
+  std::visit(
+      [&](const auto& x) {
+        if constexpr (requires { x.offsets; }) {
+          features_.sparse = true;
+          features_.offsets.push_back(0);
+          for (const std::size_t i : chosen) {
+            for (std::int64_t e = x.offsets[i]; e < x.offsets[i + 1]; ++e) {
+              features_.columns.push_back(x.columns[e]);
+              features_.values.push_back(static_cast<double>(x.values[e]));
+            }
+            features_.offsets.push_back(static_cast<std::int64_t>(features_.columns.size()));
+          }
+        } else {
+          features_.values.reserve(rows * features_.cols);
+          for (const std::size_t i : chosen) {
+            const auto* row = x.data + i * x.stride;
+            for (std::size_t j = 0; j < features_.cols; ++j) {
+              features_.values.push_back(static_cast<double>(row[j]));
+            }
+          }
+        }
+      },
+      from.features.storage);
+  for (const std::size_t i : chosen) {
+    labels_.push_back(from.labels[i]);
+    if (!from.sample_weight.empty()) sample_weight_.push_back(from.sample_weight[i]);
+    if (!from.log_weight.empty()) log_weight_.push_back(from.log_weight[i]);
+    for (int v = 0; v < from.scales && !from.log_scale.empty(); ++v) {
+      log_scale_.push_back(from.log_scale[i * from.scales + v]);
+    }
+  }
+  problem_.features = features_.view();
+  problem_.labels = labels_;
+  problem_.sample_weight = sample_weight_;
+  problem_.log_weight = log_weight_;
+  problem_.log_scale = log_scale_;
+}
+
+}  // namespace covshift
