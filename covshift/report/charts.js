@@ -84,20 +84,20 @@ const distribution = f => t => {
                    splitLine: {show: false}, splitNumber: 4,
                    axisLabel: {color: t.muted, hideOverlap: true, showMinLabel: false,
                                showMaxLabel: false, formatter: short}}),
-    yAxis: axis(t, {type: 'value', splitNumber: 3, axisLabel: {color: t.muted,
+    yAxis: axis(t, {type: 'value', splitNumber: 3, max: range => range.max > .9 ? 1 : null, axisLabel: {color: t.muted,
                     formatter: v => (100 * v).toFixed(v < .02 && v > 0 ? 1 : 0) + '%'}}),
     series: [series('training', 'train', t.train), series('target', 'target', t.target),
              series('weighted', 'weighted', t.weighted, true)],
   };
 };
 
-const viewBars = (views, threshold) => t => {
+const viewBars = (views, threshold, ratio) => t => {
   const order = [...views].sort((a, b) => Math.max(a.kl, a.kl_binned) - Math.max(b.kl, b.kl_binned))
       .slice(-25);
   const bar = (label, key, colour) => ({
     name: label, type: 'bar', data: order.map(v => Math.max(0, v[key])), itemStyle: {color: colour},
   });
-  const series = [bar('symmetric KL (logistic ratio)', 'kl', t.train),
+  const series = [bar(`symmetric KL (${ratio} ratio)`, 'kl', t.train),
                   bar('binned KL', 'kl_binned', t.target)];
   series[0].markLine = {
     symbol: 'none', silent: true, lineStyle: {color: t.ink, type: 'dashed'},
@@ -190,8 +190,8 @@ const intervals = (methods, key) => t => {
                     nameLocation: 'middle', nameGap: 26}),
     yAxis: axis(t, {type: 'category', data: names,
                     splitLine: {show: true, lineStyle: {color: t.line, opacity: .6}}}),
-    series: [...pair('estimated on the target', 'estimated', t.train, 'circle', both ? -6 : 0),
-             ...(both ? pair('true, on labelled target rows', 'truth', t.target, 'diamond', 6) : [])],
+    series: [...pair('estimated', 'estimated', t.train, 'circle', both ? -6 : 0),
+             ...(both ? pair('true', 'truth', t.target, 'diamond', 6) : [])],
   };
 };
 

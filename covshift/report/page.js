@@ -67,7 +67,13 @@ const fold = (parent, title) => {
   return box;
 };
 const whole = x => String(x);
-const estimate = e => e.value === null ? '–' : `${short(e.value)} ± ${+e.standard_error.toPrecision(2)}`;
+// As many decimals as two digits of the error have.
+const estimate = e => {
+  if (e.value === null) return '–';
+  if (!(e.standard_error > 0)) return short(e.value);
+  const decimals = Math.min(12, Math.max(0, 1 - Math.floor(Math.log10(e.standard_error))));
+  return `${e.value.toFixed(decimals)} ± ${e.standard_error.toFixed(decimals)}`;
+};
 
 // --- summary
 const TITLES = {diagnose: 'Is my data shifted?', compare: 'Which method, on these data?',
@@ -79,6 +85,9 @@ document.getElementById('subtitle').textContent =
 document.getElementById('made').textContent =
     `Made by covshift ${report.version}. Everything is in this file; it loads nothing. ` +
     'The same numbers: the command with --json.';
+
+// The metric of the comparison as a key of METRICS.
+const metricKey = () => comparison.metric === 'log-loss' ? 'log_loss_bits' : comparison.metric;
 
 const summary = () => {
   const r = diagnosis.recommendation;
@@ -93,7 +102,7 @@ const summary = () => {
   tile(worth < 1000 ? worth.toFixed(1) : worth.toFixed(0), `effective sample size of ${diagnosis.train} training rows`);
   tile(percent(diagnosis.support.share), `of the target without training support (${percent(diagnosis.support.expected)} if there were no shift)`);
   if (comparison) {
-    tile(comparison.winner || 'a tie', comparison.winner ? 'the best method' : `smallest ${METRICS[comparison.metric === 'log-loss' ? 'log_loss_bits' : comparison.metric]}: ${comparison.best}`);
+    tile(comparison.winner || 'no clear winner', comparison.winner ? 'the best method' : `smallest ${METRICS[metricKey()]}: ${comparison.best}`);
   }
   box.append(tiles);
   if (comparison) box.append(make('p', {id: 'statement'}, comparison.statement));
@@ -107,10 +116,10 @@ const summary = () => {
 // --- where
 const where = () => {
   const box = section('where', 'Where: what moved',
-      'How far the two samples are apart in each view. The KL of the logistic ratio is what robust-view goes by; ' +
+      `How far the two samples are apart in each view. The KL of the ${diagnosis.ratio} ratio is what robust-view goes by; ` +
       'the binned KL also sees a change of shape. 0 is no difference.');
   const height = Math.min(25, diagnosis.views.length);
-  const bars = chart(box, viewBars(diagnosis.views, diagnosis.view_threshold), '');
+  const bars = chart(box, viewBars(diagnosis.views, diagnosis.view_threshold, diagnosis.ratio), '');
   bars.instance.getDom().style.height = Math.max(180, 90 + 34 * height) + 'px';
   bars.instance.resize();
   const order = [...diagnosis.views].sort((a, b) => Math.max(b.kl, b.kl_binned) - Math.max(a.kl, a.kl_binned));
@@ -180,21 +189,22 @@ const methods = () => {
       (truth ? '; true values from labelled target rows.' : '. Labels of the target (--truth) would settle it.'));
   const choice = make('select', {'aria-label': 'metric', id: 'metric'},
                       ...Object.entries(METRICS).map(([key, name]) => make('option', {value: key}, name)));
-  choice.value = comparison.metric === 'log-loss' ? 'log_loss_bits' : comparison.metric;
+  choice.value = metricKey();
   box.append(make('div', {class: 'controls'}, make('label', {}, 'Compare by ', choice)));
   const compared = chart(box, intervals(list, choice.value), '');
   compared.instance.getDom().style.height = 100 + 32 * list.length + 'px';
   compared.instance.resize();
   choice.addEventListener('change', () => { compared.options = intervals(list, choice.value); compared.draw(); });
-  const columns = [['method', m => m.method, 'text'], ['loss', m => m.loss, 'text'], ['assumption', m => m.generalize, 'text'],
-                   ['lambda', m => m.lambda]];
+  // What decides stands first: on a narrow screen the rest is scrolled to.
+  const columns = [['method', m => m.method, 'text'],
+                   ['result', m => m.method === comparison.best ? 'best' : m.tied ? 'tied' : '', 'text'],
+                   ['behind the best', m => m.behind, estimate]];
   for (const [name, get] of [['estimated ', m => m.estimated], ...(truth ? [['true ', m => m.truth]] : [])]) {
     for (const key of ['error', 'log_loss_bits', 'brier']) {
       columns.push([name + METRICS[key], m => get(m)[key], estimate]);
     }
   }
-  columns.push(['behind the best', m => m.behind, estimate],
-               ['', m => m.method === comparison.best ? 'best' : m.tied ? 'tied' : '', 'text']);
+  columns.push(['loss', m => m.loss, 'text'], ['assumption', m => m.generalize, 'text'], ['lambda', m => m.lambda]);
   table(box, 'methods-table', 'Every method, its model selection included; ± one standard error', columns, list, m => m.method === comparison.best);
   table(fold(box, 'Certificates'), 'certificates-table',
         'What the training problem itself promises, in the method’s own loss (docs/certificate.md)', [
@@ -268,11 +278,16 @@ const apply = now => {
 const current = () => chosen || (dark.matches ? 'dark' : 'light');
 button.addEventListener('click', () => { chosen = current() === 'dark' ? 'light' : 'dark'; apply(chosen); });
 dark.addEventListener('change', () => apply(current()));
+let folded = [];
 window.addEventListener('beforeprint', () => {
-  document.querySelectorAll('details').forEach(d => { d.open = true; });
+  folded = [...document.querySelectorAll('details:not([open])')];
+  folded.forEach(d => { d.open = true; });
   apply('light');
 });
-window.addEventListener('afterprint', () => apply(current()));
+window.addEventListener('afterprint', () => {
+  folded.forEach(d => { d.open = false; });
+  apply(current());
+});
 document.getElementById('print').addEventListener('click', () => window.print());
 document.documentElement.dataset.theme = current();
 
