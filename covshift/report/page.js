@@ -42,8 +42,10 @@ window.addEventListener('resize', () => drawn.forEach(e => e.instance.resize()))
 // --- tables: columns are [heading, row => value, form]; form: text, a function, or how to round
 const numeric = text => text !== '' && Number.isFinite(Number(text));
 const table = (parent, id, caption, columns, rows, mark) => {
-  const head = make('tr', {}, ...columns.map(([name, get, form]) =>
-      make('th', {scope: 'col', class: form === 'text' && !rows.every(r => numeric(get(r))) ? 'text' : ''}, name)));
+  const head = make('tr', {}, ...columns.map(([name, get, form]) => {
+    const text = form === 'text' && !rows.every(r => numeric(get(r)));
+    return make('th', {scope: 'col', class: (text ? 'text' : '') + (/\S{17}/.test(name) ? ' long' : '')}, name);
+  }));
   const body = rows.map(row => {
     const line = make('tr', {}, ...columns.map(([, get, form]) => {
       const value = get(row);

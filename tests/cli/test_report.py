@@ -259,6 +259,21 @@ class Report(ProgramTest):
         self.assertEqual(self.browser.problems, [])
 
     @once_more
+    def test_long_names_do_not_stick_out_on_a_phone(self):
+        source = random.Random(6)
+        header = ["a_name_without_a_single_place_where_it_could_be_broken_" + c for c in "abc"]
+
+        def rows(shift):
+            return [[f"{source.gauss(shift, 1):.4f}", f"{source.gauss(0, 1):.4f}", f"{source.gauss(0, 1):.4f}"]
+                    for _ in range(100)]
+
+        path, _ = self.make(
+            "diagnose", self.write_rows("a.csv", header, rows(0)), self.write_rows("b.csv", header, rows(3))
+        )
+        self.open(path, width=390)
+        self.assertLessEqual(self.browser.evaluate("document.documentElement.scrollWidth"), 390)
+
+    @once_more
     def test_no_shift_and_a_single_row(self):
         train = self.write_rows("a.csv", ["x"], [[f"{i % 17}"] for i in range(90)])
         same = self.write_rows("b.csv", ["x"], [[f"{i % 17}"] for i in range(80)])
