@@ -18,6 +18,7 @@ const short = x => {
   if (size !== 0 && (size < 1e-3 || size >= 1e6)) return x.toExponential(2);
   return String(+x.toPrecision(4));
 };
+const count = x => x.toLocaleString('en-US', {maximumFractionDigits: 0});
 const percent = x => (100 * x).toFixed(1) + '%';
 
 const tip = lines => {
@@ -123,13 +124,13 @@ const weightBars = (weights, rows) => t => ({
   tooltip: {...base(t).tooltip, formatter: p => tip([
     `weight ${short(Math.exp(weights.log_edges[p.dataIndex]))} to ` +
         short(Math.exp(weights.log_edges[p.dataIndex + 1])),
-    `${weights.counts[p.dataIndex]} of ${rows} training rows`])},
+    `${count(weights.counts[p.dataIndex])} of ${count(rows)} training rows`])},
   grid: {left: 8, right: 16, top: 16, bottom: 28, containLabel: true},
   xAxis: axis(t, {type: 'category', name: 'weight P_target/P_train of training rows (log scale)',
                   nameLocation: 'middle', nameGap: 28, splitLine: {show: false},
                   data: weights.counts.map((_, i) =>
                       +Math.exp((weights.log_edges[i] + weights.log_edges[i + 1]) / 2).toPrecision(2))}),
-  yAxis: axis(t, {type: 'value', minInterval: 1}),
+  yAxis: axis(t, {type: 'value', minInterval: 1, axisLabel: {color: t.muted, formatter: count}}),
   series: [{type: 'bar', data: weights.counts, barCategoryGap: '8%', itemStyle: {color: t.weighted}}],
 });
 

@@ -83,7 +83,7 @@ const TITLES = {diagnose: 'Is my data shifted?', compare: 'Which method, on thes
 document.title = 'covshift: ' + report.title;
 document.getElementById('title').textContent = TITLES[report.kind] || 'Report';
 document.getElementById('subtitle').textContent =
-    `${report.title} · ${diagnosis.train} training rows, ${diagnosis.target} target rows`;
+    `${report.title} · ${count(diagnosis.train)} training rows, ${count(diagnosis.target)} target rows`;
 document.getElementById('made').textContent =
     `Made by covshift ${report.version}. Everything is in this file; it loads nothing. ` +
     'The same numbers: the command with --json.';
@@ -97,11 +97,11 @@ const summary = () => {
   box.append(make('p', {class: 'verdict ' + r.verdict, id: 'verdict'}, r.summary));
   const tiles = make('div', {class: 'tiles'});
   const tile = (big, small) => tiles.append(make('div', {class: 'tile'}, make('b', {}, big), make('span', {}, small)));
-  tile(`${diagnosis.domain_auc.toFixed(3)} ± ${diagnosis.domain_auc_standard_error.toFixed(3)}`,
+  tile(estimate({value: diagnosis.domain_auc, standard_error: diagnosis.domain_auc_standard_error}),
        'domain AUC: 0.5 cannot be told apart, 1 no overlap');
   tile(`p = ${short(diagnosis.p_value)}`, diagnosis.shift ? 'there is shift' : 'no shift is visible');
   const worth = diagnosis.effective_sample_size;
-  tile(worth < 1000 ? worth.toFixed(1) : worth.toFixed(0), `effective sample size of ${diagnosis.train} training rows`);
+  tile(worth < 1000 ? worth.toFixed(1) : count(worth), `effective sample size of ${count(diagnosis.train)} training rows`);
   tile(percent(diagnosis.support.share), `of the target without training support (${percent(diagnosis.support.expected)} if there were no shift)`);
   if (comparison) {
     tile(comparison.winner || 'no clear winner', comparison.winner ? 'the best method' : `smallest ${METRICS[metricKey()]}: ${comparison.best}`);
@@ -136,11 +136,11 @@ const where = () => {
   const grid = make('div', {class: 'grid'});
   next.append(grid);
   let shown = 0;
-  const more = count => {
-    for (const f of most.slice(shown, shown + count)) {
+  const more = some => {
+    for (const f of most.slice(shown, shown + some)) {
       chart(grid, distribution(f), 'small', `${f.name}  ·  KL ${+Math.max(0, f.kl).toFixed(3)}, binned ${+f.kl_binned.toFixed(3)}`);
     }
-    shown = Math.min(most.length, shown + count);
+    shown = Math.min(most.length, shown + some);
   };
   more(6);
   if (shown < most.length) {
@@ -175,7 +175,7 @@ const bad = () => {
   if (diagnosis.scatter) chart(pair, scatter(diagnosis.scatter), '', 'A sample of the rows, on what moved most');
   table(fold(box, 'Heaviest training rows'), 'weights-table', 'Share of the total weight', [
     ['training row', w => w.row, whole], ['share', w => w.share, percent]], diagnosis.largest_weights);
-  rowTable(box, 'unsupported-table', `Without training support: ${diagnosis.support.rows} target rows; the farthest`,
+  rowTable(box, 'unsupported-table', `Without training support: ${count(diagnosis.support.rows)} target rows; the farthest`,
            diagnosis.support.examples, [['distance (1: the usual limit)', r => r.distance]]);
   rowTable(box, 'label-table', 'Rows to label first: they stand for the most others',
            diagnosis.recommendation.label_first, [['stands for', r => r.represents, percent]]);
