@@ -74,6 +74,9 @@ void add_look(CLI::App& command, Flags& flags) {
       ->capture_default_str();
 }
 
+/// The parts of a,b,c.
+std::vector<std::string> split(const std::string& text);
+
 /// A wrong call if the output is one of the inputs: writing it would destroy what was read.
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs,
                         const std::string& flag = "--output");

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/commands.hpp"
 #include "cli/compare_table.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "cli/training.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/data/labels.hpp"
 #include "covshift/data/read_table.hpp"
@@ -32,16 +34,11 @@ struct Flags {
   unsigned long long seed = 0;
 };
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
-  return parts;
-}
-
 void check_methods(const std::string& text) {
+  std::set<std::string> seen;
   for (const std::string& name : split(text)) {
     if (name != "tempered") find_method(name);
+    if (!seen.insert(name).second) fail_input("'{}' is named twice", name);
   }
 }
 
@@ -130,20 +127,15 @@ CompareOptions understand(const Flags& flags, const Common& common, ProgressBar&
 }
 
 void run(const Flags& given, const Common& common) {
-  Flags flags = given;
-  refuse_overwriting(flags.report, {flags.train, flags.target, flags.truth}, "--report");
-  check_report(flags.report);
+  refuse_overwriting(given.report, {given.train, given.target, given.truth}, "--report");
+  check_report(given.report);
   catch_interrupt();
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
-  ReadOptions read;
-  read.threads = common.threads;
-  if (!flags.label.empty()) read.text_columns = {flags.label};
-  const Table table = read_table(flags.train, read);
-  if (flags.label.empty() && table.sparse) flags.label = unnamed_label;
-  if (flags.label.empty()) {
-    throw CLI::ValidationError("--label", "say which column holds the class");
-  }
+  const TrainingFile training = read_labelled(given.train, given.label, common.threads);
+  const Table& table = training.table;
+  Flags flags = given;
+  flags.label = training.label;
   const Classes classes = Classes::fit(table, flags.label);
   if (classes.size() < 2) {
     fail_input("{}: column '{}' has one class only ('{}'); a classifier needs at least two",
@@ -152,7 +144,7 @@ void run(const Flags& given, const Common& common) {
   const Encoder encoder = Encoder::fit(table, {flags.label});
   const Matrix raw_train = encoder.encode(table).matrix;
   const Matrix raw_target =
-      encoder.encode(read_table(flags.target, encoder.read_options(read))).matrix;
+      encoder.encode(read_table(flags.target, encoder.read_options(training.read))).matrix;
   const std::vector<Feature> features = features_of(encoder);
   const Views views = Views::parse(flags.views, encoder);
 
@@ -164,6 +156,7 @@ void run(const Flags& given, const Common& common) {
   if (look.ratio.lambda.rule == RatioLambda::Rule::stable) {
     look.ratio.lambda.rule = RatioLambda::Rule::cv;
   }
+  look.ratio.cancelled = interrupted;
   look.scale = parse_scale_kind(flags.scale);
   look.view_threshold = flags.view_threshold;
   look.views = flags.views;
@@ -190,7 +183,7 @@ void run(const Flags& given, const Common& common) {
   TruthRows truth_rows;
   Truth truth;
   if (!flags.truth.empty()) {
-    truth_rows = read_truth(flags, read, encoder, classes, scaler, target);
+    truth_rows = read_truth(flags, training.read, encoder, classes, scaler, target);
     truth = {truth_rows.features.view(), truth_rows.labels};
   }
   const Comparison c = compare(data, flags.truth.empty() ? nullptr : &truth, options);

@@ -10,6 +10,7 @@
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
+#include "cli/training.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/data/encoder.hpp"
 #include "covshift/data/read_table.hpp"
@@ -35,19 +36,13 @@ struct Flags {
 Diagnosis diagnose_files(const Flags& flags, const Common& common) {
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
-  ReadOptions read;
-  read.threads = common.threads;
-  if (!flags.label.empty()) read.text_columns = {flags.label};
-  Table train = read_table(flags.train, read);
-  const std::string label =
-      flags.label.empty() && train.sparse ? std::string(unnamed_label) : flags.label;
-  if (!label.empty()) static_cast<void>(train.at(label));  // an Error where there is none
-  const Encoder encoder =
-      Encoder::fit(train, label.empty() ? std::vector<std::string>{} : std::vector{label});
+  TrainingFile train = read_training(flags.train, flags.label, common.threads);
+  const Encoder encoder = Encoder::fit(
+      train.table, train.label.empty() ? std::vector<std::string>{} : std::vector{train.label});
   // Large files: what has been encoded is not kept twice.
-  const Matrix train_matrix = encoder.encode(std::exchange(train, {})).matrix;
+  const Matrix train_matrix = encoder.encode(std::exchange(train.table, {})).matrix;
   const Matrix target_matrix =
-      encoder.encode(read_table(flags.target, encoder.read_options(read))).matrix;
+      encoder.encode(read_table(flags.target, encoder.read_options(train.read))).matrix;
   DiagnoseOptions options;
   options.ratio.method = parse_ratio_method(flags.ratio);
   options.ratio.lambda = RatioLambda::parse(flags.ratio_lambda);
@@ -66,10 +61,15 @@ Diagnosis diagnose_files(const Flags& flags, const Common& common) {
 
 constexpr std::size_t shown = 20;
 
+void print_more(std::size_t count) {
+  if (count > shown) fmt::print("  ... and {} more (--json lists all)\n", count - shown);
+}
+
 void print_views(const Diagnosis& d) {
   std::vector<ViewDivergence> views = d.views;
-  std::stable_sort(views.begin(), views.end(),
-                   [](const auto& a, const auto& b) { return a.kl > b.kl; });
+  std::stable_sort(views.begin(), views.end(), [](const auto& a, const auto& b) {
+    return std::max(a.kl, a.kl_binned) > std::max(b.kl, b.kl_binned);
+  });
   std::vector<std::vector<std::string>> rows = {
       {"view", "symmetric KL", "binned KL", "hardly moved"}};
   for (std::size_t v = 0; v < std::min(shown, views.size()); ++v) {
@@ -77,8 +77,7 @@ void print_views(const Diagnosis& d) {
                     fmt::format("{:.4f}", views[v].kl_binned), views[v].stable ? "yes" : "no"});
   }
   print_table(rows);
-  if (views.size() > shown)
-    fmt::print("  ... and {} more (--json lists all)\n", views.size() - shown);
+  print_more(views.size());
 }
 
 void print_means(const Diagnosis& d) {
@@ -96,6 +95,7 @@ void print_means(const Diagnosis& d) {
                     fmt::format("{:.2f}", m.before), fmt::format("{:.2f}", m.after)});
   }
   print_table(rows);
+  print_more(order.size());
 }
 
 /// Rows of the target with their most telling values.
@@ -120,7 +120,7 @@ void print_text(const Diagnosis& d) {
   fmt::print(
       "domain AUC {:.3f} +- {:.3f} (0.5: no shift, 1: no overlap), p = {:.3g} ({} "
       "permutations)\n",
-      d.test.auc.auc, d.test.auc.standard_error, d.test.p_value, d.test.permutations);
+      d.test.auc, d.test.standard_error, d.test.p_value, d.test.permutations);
   fmt::print("effective sample size {:.1f} of {}; heaviest row {} with {:.1f}% of the weight\n",
              d.effective_sample_size, d.train_rows, d.heaviest.front().row + 1,
              100 * d.heaviest.front().share);
@@ -138,13 +138,13 @@ void print_text(const Diagnosis& d) {
     for (const UnsupportedRow& row : d.support.examples) rows.push_back(row.row);
     print_rows(d, rows, d.unsupported_values);
   }
-  if (r.verdict == Verdict::no_overlap || r.verdict == Verdict::strong) {
+  if (r.collect_labels) {
     fmt::print("\nRows to label first (they stand for the most others):\n");
     std::vector<std::size_t> rows;
     for (const RowToLabel& row : r.label_first) rows.push_back(row.row);
     print_rows(d, rows, d.label_values);
   }
-  if (d.test.auc.folds > 0) {
+  if (d.test.folds > 0) {
     fmt::print("\nNext: covshift fit TRAIN --target TARGET --label COL {} -o MODEL.json\n",
                r.command);
   }

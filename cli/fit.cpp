@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/training.hpp"
 #include "covshift/base/error.hpp"
-#include "covshift/data/number.hpp"
 #include "covshift/data/read_table.hpp"
 #include "covshift/model/model.hpp"
 
@@ -58,13 +57,6 @@ void check_loss(const std::string& text) {
   if (!prefixed(text, "cost:", file)) make_game(text, 3);
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
-  return parts;
-}
-
 std::vector<double> parse_lambdas(const std::string& text) {
   std::vector<double> lambdas;
   for (const std::string& part : split(text)) {
@@ -92,7 +84,6 @@ CostMatrix read_costs(const std::string& path) {
 
 ModelOptions understand(const Flags& flags, const Common& common) {
   ModelOptions options;
-  options.label = flags.label;
   options.weight = flags.weight;
   options.classes = split(flags.classes);
   options.views = flags.views;
@@ -230,55 +221,22 @@ void check_call(const Flags& flags) {
   }
 }
 
-/// A column of numbers but for a few texts is probably a typing error, and costs a feature for each
-/// of its values.
-void warn_of_typing_errors(const Table& train, const std::string& label) {
-  for (const Column& column : train.columns) {
-    if (!column.categorical || column.name == label) continue;
-    std::size_t numbers = 0;
-    std::size_t first_text = train.rows;
-    for (std::size_t row = 0; row < train.rows; ++row) {
-      if (column.missing(row)) continue;
-      if (parse_number(column.levels[column.codes[row]])) {
-        ++numbers;
-      } else {
-        first_text = std::min(first_text, row);
-      }
-    }
-    if (first_text < train.rows && 2 * numbers > train.rows) {
-      warn(
-          fmt::format("{}: column '{}' holds numbers, but '{}' here is none; all of its {} values "
-                      "are taken as categories",
-                      train.where(first_text, column), column.name, column.text(first_text),
-                      column.levels.size()));
-    }
-  }
-}
-
-void run(const Flags& given, const Common& common) {
-  Flags flags = given;
+void run(const Flags& flags, const Common& common) {
   check_call(flags);
   catch_interrupt();
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
-  ReadOptions read;
-  read.threads = common.threads;
-  if (!flags.label.empty()) read.text_columns = {flags.label};
-  const Table train = read_table(flags.train, read);
-  if (flags.label.empty() && train.sparse) flags.label = unnamed_label;
-  if (flags.label.empty()) {
-    throw CLI::ValidationError("--label", "say which column holds the class");
-  }
-  warn_of_typing_errors(train, flags.label);
+  const TrainingFile train = read_labelled(flags.train, flags.label, common.threads);
   ModelOptions options = understand(flags, common);
+  options.label = train.label;
   options.fit.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
   Table target;
   if (!flags.target.empty()) {
     // Categories are kept as the training file has them, whatever this file's look like.
-    const Encoder encoder = Encoder::fit(train, {flags.label});
-    target = read_table(flags.target, encoder.read_options(read));
+    const Encoder encoder = Encoder::fit(train.table, {train.label});
+    target = read_table(flags.target, encoder.read_options(train.read));
   }
-  const Model model = Model::fit(train, flags.target.empty() ? nullptr : &target, options);
+  const Model model = Model::fit(train.table, flags.target.empty() ? nullptr : &target, options);
   const Solution& solution = model.classifier().report().solution;
   if (solution.status == Status::stopped)
     throw Error(Error::Kind::stopped, "stopped; no model was written");

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <sstream>
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
@@ -36,6 +37,13 @@ CLI::Validator number_above(double least, bool or_equal, const char* what) {
 
 CLI::Validator positive_number() { return number_above(0, false, "a positive number"); }
 CLI::Validator non_negative_number() { return number_above(0, true, "a number of at least 0"); }
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
+  return parts;
+}
 
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs,
                         const std::string& flag) {

@@ -1,7 +1,9 @@
 #include "cli/report.hpp"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "covshift/base/error.hpp"
 #include "covshift/base/file.hpp"
 #include "covshift/report/report.hpp"
 
@@ -13,7 +15,12 @@ void add_report(CLI::App& command, std::string& path) {
 }
 
 void check_report(const std::string& path) {
-  if (!path.empty() && !report_available()) report_page("", "", {});
+  if (path.empty()) return;
+  if (!report_available()) report_page("", "", {});
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
+    fail_file("{}: there is no folder {}; make it first", path, folder.string());
+  }
 }
 
 void write_report(const std::string& path, const std::string& kind, const std::string& title,

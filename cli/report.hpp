@@ -8,7 +8,8 @@
 namespace covshift::cli {
 
 void add_report(CLI::App& command, std::string& path);
-/// Before any work is done: an Error if a page is wanted and this build has none.
+/// Before any work is done: an Error if a page is wanted that cannot be written, because this build
+/// has none or the folder does not exist.
 void check_report(const std::string& path);
 void write_report(const std::string& path, const std::string& kind, const std::string& title,
                   const nlohmann::ordered_json& data);

@@ -86,13 +86,32 @@ LabResult run_one(const std::string& what, const Flags& flags, const Common& com
   return report(run_table3(flags.data, documents, options));
 }
 
+/// The folder of the results, made before the work in case that fails; gone again if the work does
+/// and leaves it empty.
+class OutputFolder {
+ public:
+  explicit OutputFolder(std::filesystem::path path) : path_(std::move(path)) {
+    std::error_code error;
+    made_ = std::filesystem::create_directories(path_, error);
+    if (error) fail_file("{}: cannot make this folder: {}", path_.string(), error.message());
+  }
+  ~OutputFolder() {
+    std::error_code error;
+    if (made_) std::filesystem::remove(path_, error);  // only if it is empty
+  }
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+ private:
+  std::filesystem::path path_;
+  bool made_ = false;
+};
+
 void run(const Flags& flags, const Common& common) {
   catch_interrupt();
   const bool all = flags.what == "all";
   const std::vector<std::string> list = all ? experiments : std::vector{flags.what};
-  std::error_code error;
-  std::filesystem::create_directories(flags.output, error);
-  if (error) fail_file("{}: cannot make this folder: {}", flags.output, error.message());
+  const OutputFolder folder(flags.output);
   std::vector<FileContent> files;
   const auto add = [&](const std::string& name, std::string content) {
     files.push_back({(std::filesystem::path(flags.output) / name).string(), std::move(content)});

@@ -28,6 +28,21 @@ std::vector<double> target_weights(std::span<const double> log_ratio,
   return weight;
 }
 
+/// What the training rows are worth: under the models' ratio, unless that is smoothed for their
+/// sake.
+double rows_worth(const TrainingData& data, const ShiftOptions& shift,
+                  std::span<const double> log_ratio) {
+  if (shift.given_ratio || shift.ratio.method != RatioMethod::logistic ||
+      shift.ratio.lambda.rule != RatioLambda::Rule::stable) {
+    return effective_sample_size(log_ratio, data.sample_weight);
+  }
+  RatioOptions options = shift.ratio;
+  options.lambda.rule = RatioLambda::Rule::cv;
+  const auto ratio = fit_ratio(options, data.features, *data.target, data.sample_weight);
+  return effective_sample_size(ratio->log_ratio(data.features, options.threads),
+                               data.sample_weight);
+}
+
 Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 Json number(const std::optional<double>& x) { return x ? number(*x) : Json(nullptr); }
 
@@ -98,6 +113,7 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   shift_options.generalize = {Assumption::Kind::views};
   shift_options.ratio.seed = options.fit.solve.seed;
   shift_options.ratio.threads = options.fit.solve.threads;
+  shift_options.ratio.cancelled = options.fit.cancelled;
   const Shift shift = Shift::fit(shift_options, data.views, data.features, *data.target,
                                  data.sample_weight, data.given_train, data.given_target);
   TrainingData own = data;
@@ -114,8 +130,9 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   c.by_truth = truth != nullptr;
   c.level = options.level;
   c.views = shift.views();
-  c.effective_sample_size =
-      options.effective_sample_size.value_or(effective_sample_size(log_ratio, data.sample_weight));
+  c.effective_sample_size = options.effective_sample_size
+                                ? *options.effective_sample_size
+                                : rows_worth(data, shift_options, log_ratio);
   if (options.map.x >= 0 && options.map.y >= 0) {
     c.map = lay_out_map(data.features, *data.target, options.map);
   }
@@ -131,6 +148,7 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
     };
     const Classifier model = Classifier::fit(own, fit);
     const FitReport& report = model.report();
+    if (report.solution.status == Status::stopped) throw Error(Error::Kind::stopped, "stopped");
     Compared result;
     result.name = names[m];
     result.loss = model.game().name();

@@ -28,8 +28,7 @@ struct CompareOptions {
   double level = 0.05;               ///< of the comparison with the best, over all methods together
   std::vector<std::string> classes;  ///< their names
   MapOptions map;
-  /// What the training rows are worth under a ratio that was not smoothed for the models' sake
-  /// (RatioLambda::Rule::stable never lets it fall far); none: under the models' own.
+  /// What the training rows are worth, where a diagnosis has said so already; none: found out.
   std::optional<double> effective_sample_size;
 };
 
@@ -75,12 +74,14 @@ struct Comparison {
   std::vector<std::string> classes;
   Metric metric = Metric::brier;
   bool by_truth = false;  ///< what the judgement rests on: true labels, or estimates
+  /// Under a ratio that is not smoothed for the models' sake, as RatioLambda::Rule::stable smooths
+  /// so that it never falls far.
   double effective_sample_size = 0;
   double level = 0.05;
   double critical = 0;  ///< so many standard errors make a difference
   std::vector<Compared> methods;
   std::string best;
-  /// Empty: a tie, or too little to tell.
+  /// Empty: a tie, too few rows to tell, or nothing to compare with.
   std::string winner;
   std::string statement;  ///< the result in words
   std::vector<ViewShift> views;

@@ -12,8 +12,13 @@
 namespace covshift {
 namespace {
 
-// Below so many effective rows a normal interval around a weighted mean says nothing.
-constexpr double least_effective = 30;
+// Below so many rows a normal interval around a mean says nothing.
+constexpr double least_rows = 30;
+
+/// What the judgement rests on: labelled rows, or what weighting leaves of the training rows.
+double rows_judged_on(const Comparison& c) {
+  return c.by_truth ? static_cast<double>(c.truth_rows) : c.effective_sample_size;
+}
 
 std::string listed(const std::vector<std::string>& names) {
   std::string text;
@@ -40,12 +45,16 @@ std::string state(const Comparison& c) {
   const std::string by = c.by_truth ? fmt::format("the {} labelled target rows", c.truth_rows)
                                     : "held-out training rows weighted to look like the target";
   const std::string words = metric_words(c.metric);
-  if (!c.by_truth && c.effective_sample_size < least_effective) {
+  if (rows_judged_on(c) < least_rows) {
+    const std::string few =
+        c.by_truth ? fmt::format("{} labelled target row{}", c.truth_rows,
+                                 c.truth_rows == 1 ? " is" : "s are")
+                   : fmt::format("after weighting, the training data are worth {:.1f} rows,",
+                                 c.effective_sample_size);
     return fmt::format(
-        "No winner can be named: after weighting, the training data are worth {:.1f} rows, too few "
-        "to compare methods on. {} has the smallest estimated {}, for what it is worth; labels "
-        "from the target would tell.",
-        c.effective_sample_size, c.best, words);
+        "No winner can be named: {} too few to compare methods on. {} has the smallest {}{}, for "
+        "what it is worth; {}labels from the target would tell.",
+        few, c.best, c.by_truth ? "" : "estimated ", words, c.by_truth ? "more " : "");
   }
   const auto best = std::find_if(c.methods.begin(), c.methods.end(),
                                  [&](const Compared& m) { return m.name == c.best; });
@@ -53,6 +62,10 @@ std::string state(const Comparison& c) {
   const Estimate& e = c.metric == Metric::brier   ? judged.brier
                       : c.metric == Metric::error ? judged.error
                                                   : judged.log_loss;
+  if (c.methods.size() == 1) {
+    return fmt::format("{} is the only method: its {} is {:.4f} ± {:.4f} on {}.", c.best, words,
+                       e.value, e.standard_error, by);
+  }
   if (!c.winner.empty()) {
     return fmt::format(
         "{} wins: its {} is {:.4f} ± {:.4f} on {}, and no other method comes within "
@@ -196,8 +209,7 @@ void name_winner(Comparison& c, const std::vector<std::vector<double>>& scores,
     if (m == best) method.tied = true;
     tied += method.tied ? 1 : 0;
   }
-  const bool enough = c.by_truth || c.effective_sample_size >= least_effective;
-  if (tied == 1 && enough) c.winner = c.best;
+  if (tied == 1 && scores.size() > 1 && rows_judged_on(c) >= least_rows) c.winner = c.best;
   c.statement = state(c);
 }
 

@@ -17,7 +17,7 @@
 namespace covshift {
 namespace {
 
-constexpr std::size_t most_features = 200;
+constexpr std::size_t most_features = 200;  // and views: a fit of their own is not for thousands
 
 using Columns = std::vector<std::int32_t>;
 
@@ -81,18 +81,22 @@ WeightHistogram histogram(std::span<const double> log_weight) {
   return out;
 }
 
-/// Positions of the features to look at in detail: all, or those whose means differ most.
-std::vector<std::size_t> detailed(const std::vector<Feature>& features,
-                                  const std::vector<MeanShift>& means) {
-  std::vector<std::size_t> order(features.size());
+/// By how many standard deviations (or what unit `before` has) the means of columns differ, squared
+/// and added up: their symmetric KL if they were independent normals of one spread.
+double means_apart(const Columns& columns, const std::vector<MeanShift>& means) {
+  double sum = 0;
+  for (const std::int32_t j : columns) {
+    const double apart = means[static_cast<std::size_t>(j)].before;
+    sum += apart * apart;
+  }
+  return sum;
+}
+
+/// Positions of the features or views to look at in detail: all, or those that moved most.
+std::vector<std::size_t> detailed(const std::vector<double>& moved) {
+  std::vector<std::size_t> order(moved.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (order.size() <= most_features) return order;
-  std::vector<double> moved(features.size(), 0.0);
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    for (const std::int32_t j : features[f].columns) {
-      moved[f] = std::max(moved[f], std::abs(means[static_cast<std::size_t>(j)].before));
-    }
-  }
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return moved[a] > moved[b]; });
   order.resize(most_features);
@@ -139,6 +143,9 @@ void measure_features(Diagnosis& d, const RatioFitter& ratios, const Matrix& tra
   for (std::size_t j = 0; j < views.view_of.size(); ++j) {
     view_columns[views.view_of[j]].push_back(static_cast<std::int32_t>(j));
   }
+  std::vector<double> moved;
+  for (const Columns& columns : view_columns) moved.push_back(means_apart(columns, d.means));
+  const std::vector<std::size_t> looked_at = detailed(moved);
   d.features.resize(detail.size());
   d.views.resize(views.names.size());
   parallel_tasks(threads, detail.size(), [&](std::size_t f) {
@@ -164,7 +171,10 @@ void measure_features(Diagnosis& d, const RatioFitter& ratios, const Matrix& tra
     if (same != nullptr) {
       view.kl = same->kl;
     } else {
-      view.kl = columns.size() == train.cols ? joint_kl : ratios.kl(columns);
+      const bool detail_view = std::binary_search(looked_at.begin(), looked_at.end(), v);
+      view.kl = !detail_view                   ? moved[v]
+                : columns.size() == train.cols ? joint_kl
+                                               : ratios.kl(columns);
     }
     view.generalized = view.kl < d.view_threshold;
     view.stable = view.generalized && view.kl_binned - 2 * error < d.view_threshold;
@@ -214,10 +224,17 @@ Diagnosis diagnose(const Matrix& train, const Matrix& target, const std::vector<
   }
 
   announce("test for shift", 0);
-  const ColumnMoments train_moments = column_moments(train.view(), options.threads);
-  const ColumnMoments target_moments = column_moments(target.view(), options.threads);
-  const Rows train_rows(train.view(), {});
-  const Rows target_rows(target.view(), {});
+  // Means and bins are shown in the units of the file; all else is measured on scaled columns,
+  // whose moments neither overflow nor drown in an origin that is far away.
+  const Scaler scaler = Scaler::fit(options.scale, train);
+  Matrix train_scaled = train;
+  Matrix target_scaled = target;
+  scaler.apply(train_scaled);
+  scaler.apply(target_scaled);
+  const ColumnMoments train_moments = column_moments(train_scaled.view(), options.threads);
+  const ColumnMoments target_moments = column_moments(target_scaled.view(), options.threads);
+  const Rows train_rows(train_scaled.view(), {});
+  const Rows target_rows(target_scaled.view(), {});
   const RowSpace pooled =
       pooled_space(train_moments, target_moments, static_cast<double>(train.rows),
                    static_cast<double>(target.rows), options.seed);
@@ -230,12 +247,6 @@ Diagnosis diagnose(const Matrix& train, const Matrix& target, const std::vector<
   d.support = unsupported.support;
 
   announce("density ratio", 0.3);
-  // Means are shown in the units of the file; densities are compared on scaled features.
-  const Scaler scaler = Scaler::fit(options.scale, train);
-  Matrix train_scaled = train;
-  Matrix target_scaled = target;
-  scaler.apply(train_scaled);
-  scaler.apply(target_scaled);
   const RatioFitter ratios(train_scaled, target_scaled, options);
   const std::unique_ptr<DensityRatio> joint = ratios.fit({});
   const std::vector<double> log_weight = joint->log_ratio(train_scaled.view(), options.threads);
@@ -247,10 +258,11 @@ Diagnosis diagnose(const Matrix& train, const Matrix& target, const std::vector<
   d.means = mean_shifts(train.view(), target.view(), log_weight, {}, options.threads);
 
   announce("features", 0.5);
-  const std::vector<std::size_t> detail = detailed(features, d.means);
+  std::vector<double> moved;
+  for (const Feature& f : features) moved.push_back(means_apart(f.columns, d.means));
+  const std::vector<std::size_t> detail = detailed(moved);
   measure_features(d, ratios, train_scaled, target_scaled, features, detail, views,
                    shares(log_weight), joint_kl, options.threads);
-  // Bins are shown in the units of the file.
   for (std::size_t f = 0; f < detail.size(); ++f) {
     const auto j = static_cast<std::size_t>(features[detail[f]].columns[0]);
     for (double& edge : d.features[f].edges) {

@@ -36,7 +36,7 @@ struct DiagnoseOptions {
     options.lambda.rule = RatioLambda::Rule::cv;
     return options;
   }();
-  ScaleKind scale = ScaleKind::unit;  ///< of what the density ratio sees
+  ScaleKind scale = ScaleKind::unit;  ///< of what test and density ratio see
   double view_threshold = 0.1;        ///< below it a view generalizes (paper)
   double level = 0.05;                ///< p-values up to this are shift
   int folds = 5;
@@ -54,7 +54,12 @@ struct DiagnoseOptions {
 /// Is there shift: how well a discriminant on all columns and their squares tells held-out rows of
 /// the samples apart, and how often it does as well when the rows' samples are dealt at random.
 struct DomainTest {
-  DomainAuc auc;  ///< of every row, each scored by a discriminant that has not seen it
+  /// The mean over folds of the area under the ROC curve (ties count half): 0.5 if the samples
+  /// cannot be told apart, 1 if they do not overlap. Of every row, each scored by a discriminant
+  /// that has not seen it.
+  double auc = 0.5;
+  double standard_error = 0;  ///< of auc, over the folds
+  int folds = 0;              ///< 0: a sample has one row only, which cannot be held out
   /// (1 + permutations with an AUC as large) / (1 + permutations); valid for any sample sizes.
   /// 1 if a sample has one row only.
   double p_value = 1;
@@ -67,7 +72,7 @@ struct DomainTest {
 struct FeatureShift {
   std::string name;
   bool categorical = false;
-  double kl = 0;               ///< symmetric KL from the logistic ratio, the paper's criterion
+  double kl = 0;               ///< symmetric KL from the density ratio, the paper's criterion
   double kl_binned = 0;        ///< symmetric KL of binned shares, less its bias: sees any change
   double kl_binned_error = 0;  ///< its standard deviation if there were no shift
   std::vector<double> edges;   ///< numbers: of the bins, one more than there are bins
@@ -78,6 +83,8 @@ struct FeatureShift {
 
 struct ViewDivergence {
   std::string name;
+  /// Symmetric KL from the density ratio. Of more than 200 views only where means differ most; of
+  /// the others as of independent normals of one spread, from the means alone.
   double kl = 0;
   double kl_binned = 0;      ///< the largest of its features
   bool generalized = false;  ///< kl below the threshold, as robust-view decides
@@ -127,6 +134,7 @@ struct Recommendation {
   std::vector<std::string> shifted_views;
   std::vector<std::string> stable_views;
   std::vector<Reason> reasons;
+  bool collect_labels = false;  ///< the summary asks for labels from the target
   std::vector<RowToLabel> label_first;
 };
 

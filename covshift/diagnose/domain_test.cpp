@@ -15,7 +15,8 @@ using Eigen::Index;
 using Matrix2 = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-constexpr double largest_z = 6;  // of what is squared: one outlier is not to speak for all
+constexpr Index most_at_once = 500;  // permutations: all would take memory, rows times as many
+constexpr double largest_z = 6;      // of what is squared: one outlier is not to speak for all
 
 /// A pooled sample, training rows first, in the columns of the discriminant.
 class Pool {
@@ -207,50 +208,58 @@ std::vector<double> permuted_areas(const Pool& pool, const Folds& folds, std::si
     const std::size_t row = offset + folds.target_order[i];
     rows[folds.of[row]].push_back(row);
   }
-  Random random(seed + 1);
-  const Index columns = permutations + 1;
   std::vector<Matrix2> z(count);
-  std::vector<Matrix2> label(count);  // rows x permutations, 1: target
+  std::vector<Vector> dealt(count);  // of each row, 1: target
   std::vector<FoldSums> sums(count, FoldSums(d));
   for (std::size_t f = 0; f < count; ++f) {
     const auto n = static_cast<Index>(rows[f].size());
     z[f].resize(d, n);
-    label[f].resize(n, columns);
+    dealt[f].resize(n);
     for (Index i = 0; i < n; ++i) {
       pool.fill(rows[f][i], z[f].col(i).data());
-      label[f](i, 0) = pool.is_target(rows[f][i]) ? 1 : 0;
-    }
-    for (Index b = 1; b < columns; ++b) {
-      label[f].col(b) = label[f].col(b - 1);
-      random.shuffle(std::span(label[f].col(b).data(), rows[f].size()));
+      dealt[f][i] = pool.is_target(rows[f][i]) ? 1 : 0;
     }
     sums[f].gram.selfadjointView<Eigen::Lower>().rankUpdate(z[f]);
     sums[f].train = z[f].rowwise().sum();  // all rows: which are whose is the permutation's
-    sums[f].n_target = label[f].col(0).sum();
+    sums[f].n_target = dealt[f].sum();
     sums[f].n_train = static_cast<double>(n) - sums[f].n_target;
   }
   const std::vector<FoldSums> rest = others(sums);
+  const std::vector<Covariance> covariance(rest.begin(), rest.end());
+  Random random(seed + 1);
+  std::vector<std::vector<double>> area(count, std::vector<double>(permutations + 1));
+  std::vector<Matrix2> label(count);  // rows x permutations
   std::vector<Matrix2> target(count);
-  parallel_tasks(threads, count, [&](std::size_t f) { target[f] = z[f] * label[f]; });
-  std::vector<std::vector<double>> area(count, std::vector<double>(columns));
-  parallel_tasks(threads, count, [&](std::size_t f) {
-    Matrix2 sum = Matrix2::Zero(d, columns);
-    for (std::size_t g = 0; g < count; ++g) {
-      if (g != f) sum += target[g];
-    }
-    const Matrix2 difference =
-        sum / rest[f].n_target - ((-sum).colwise() + rest[f].train) / rest[f].n_train;
-    const Matrix2 score = z[f].transpose() * Covariance(rest[f]).solve(difference);
-    std::vector<double> sides[2];  // NOLINT(*-c-arrays)
-    for (Index b = 0; b < columns; ++b) {
-      sides[0].clear();
-      sides[1].clear();
-      for (Index i = 0; i < score.rows(); ++i) {
-        sides[label[f](i, b) > 0 ? 1 : 0].push_back(static_cast<float>(score(i, b)));
+  const Index columns = permutations + 1;
+  for (Index first = 0; first < columns; first += most_at_once) {
+    const Index some = std::min(most_at_once, columns - first);
+    for (std::size_t f = 0; f < count; ++f) {
+      label[f].resize(dealt[f].size(), some);
+      for (Index b = 0; b < some; ++b) {
+        if (first + b > 0) random.shuffle(std::span(dealt[f].data(), rows[f].size()));
+        label[f].col(b) = dealt[f];
       }
-      area[f][static_cast<std::size_t>(b)] = area_under_curve(sides[0], sides[1]);
     }
-  });
+    parallel_tasks(threads, count, [&](std::size_t f) { target[f] = z[f] * label[f]; });
+    parallel_tasks(threads, count, [&](std::size_t f) {
+      Matrix2 sum = Matrix2::Zero(d, some);
+      for (std::size_t g = 0; g < count; ++g) {
+        if (g != f) sum += target[g];
+      }
+      const Matrix2 difference =
+          sum / rest[f].n_target - ((-sum).colwise() + rest[f].train) / rest[f].n_train;
+      const Matrix2 score = z[f].transpose() * covariance[f].solve(difference);
+      std::vector<double> sides[2];  // NOLINT(*-c-arrays)
+      for (Index b = 0; b < some; ++b) {
+        sides[0].clear();
+        sides[1].clear();
+        for (Index i = 0; i < score.rows(); ++i) {
+          sides[label[f](i, b) > 0 ? 1 : 0].push_back(static_cast<float>(score(i, b)));
+        }
+        area[f][static_cast<std::size_t>(first + b)] = area_under_curve(sides[0], sides[1]);
+      }
+    });
+  }
   for (std::size_t f = 1; f < count; ++f) {
     for (std::size_t b = 0; b < area[0].size(); ++b) area[0][b] += area[f][b];
   }
@@ -273,11 +282,11 @@ DomainScores domain_test(const Rows& train, const Rows& target, const RowSpace& 
   std::vector<double> score;
   const std::vector<double> area =
       score_all(pool, folds, others(sum_up(pool, folds, options.threads)), options.threads, score);
-  test.auc.folds = folds.count;
-  test.auc.auc = std::accumulate(area.begin(), area.end(), 0.0) / folds.count;
+  test.folds = folds.count;
+  test.auc = std::accumulate(area.begin(), area.end(), 0.0) / folds.count;
   double square = 0;
-  for (const double a : area) square += (a - test.auc.auc) * (a - test.auc.auc);
-  test.auc.standard_error = std::sqrt(square / (folds.count - 1) / folds.count);
+  for (const double a : area) square += (a - test.auc) * (a - test.auc);
+  test.standard_error = std::sqrt(square / (folds.count - 1) / folds.count);
   const auto boundary = score.begin() + static_cast<std::ptrdiff_t>(train.size());
   result.train.assign(score.begin(), boundary);
   result.target.assign(boundary, score.end());

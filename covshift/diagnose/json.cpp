@@ -96,6 +96,7 @@ Json recommendation_json(const Diagnosis& d) {
           {"shifted_views", r.shifted_views},
           {"stable_views", r.stable_views},
           {"reasons", std::move(reasons)},
+          {"collect_labels", r.collect_labels},
           {"label_first", std::move(label)}};
 }
 
@@ -122,8 +123,8 @@ nlohmann::ordered_json to_json(const Diagnosis& d) {
   return {{"train", d.train_rows},
           {"target", d.target_rows},
           {"shift", d.shifted()},
-          {"domain_auc", d.test.auc.auc},
-          {"domain_auc_standard_error", d.test.auc.standard_error},
+          {"domain_auc", d.test.auc},
+          {"domain_auc_standard_error", d.test.standard_error},
           {"p_value", d.test.p_value},
           {"level", d.level},
           {"permutations", d.test.permutations},

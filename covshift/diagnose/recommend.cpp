@@ -44,9 +44,10 @@ std::string shell_word(const std::string& text) {
 }
 
 std::string view_command(const std::vector<std::string>& stable, const std::string& views) {
+  constexpr std::size_t most = 50;  // that one would want to read or paste
   std::string list;
   for (const std::string& name : stable) {
-    if (name.find(',') != std::string::npos) {
+    if (name.find(',') != std::string::npos || stable.size() > most) {
       list = "auto";  // a comma parts the names
       break;
     }
@@ -71,7 +72,7 @@ class Writer {
   }
 
   Recommendation write() {
-    if (d_.test.auc.folds == 0) {
+    if (d_.test.folds == 0) {
       set(Verdict::undetermined, {"lr"}, "--method lr",
           "A sample has one row only: whether there is shift cannot be told. Bring more rows.");
       reason("rows", static_cast<double>(std::min(d_.train_rows, d_.target_rows)), 2,
@@ -81,7 +82,7 @@ class Writer {
     reason("p-value", d_.test.p_value, d_.level,
            fmt::format("Training and target are told apart with an AUC of {:.3f} (0.5 is a coin); "
                        "{} of {} random relabellings did as well (p = {:.3g}).",
-                       d_.test.auc.auc, extreme(), d_.test.permutations, d_.test.p_value));
+                       d_.test.auc, extreme(), d_.test.permutations, d_.test.p_value));
     if (!d_.shifted()) {
       no_shift();
       return std::move(out_);
@@ -164,7 +165,9 @@ class Writer {
 
   void decide() {
     const Support& s = d_.support;
+    const bool some = s.share >= some_unsupported && s.share > 2 * s.expected;
     if (s.share >= unsupported_limit()) {
+      out_.collect_labels = true;
       set(Verdict::no_overlap, {"robust"}, "--method robust",
           fmt::format("{:.0f}% of the target lies where there are no training data: no method can "
                       "know the labels there. Collect labels there, these rows first; until then "
@@ -172,8 +175,9 @@ class Writer {
                       100 * s.share));
       return;
     }
+    out_.collect_labels = some;
     const std::string label =
-        s.share >= some_unsupported && s.share > 2 * s.expected
+        some
             ? fmt::format(" {:.0f}% of the target has no training support: label rows there first.",
                           100 * s.share)
             : "";
@@ -191,6 +195,7 @@ class Writer {
                       listed(out_.stable_views)) +
               label);
     } else {
+      out_.collect_labels = true;
       set(Verdict::strong, {"robust", "robust01"}, "--method robust",
           "Strong shift in everything: robust stays honest where there is no support, but labels "
           "from the target would help most." +

@@ -85,7 +85,7 @@ Unsupported find_unsupported(const Rows& train, const Rows& target, const RowSpa
       points.leftCols(static_cast<Eigen::Index>(std::min(sample.size(), most_references)));
   const Threshold far =
       sample.size() > 1 ? threshold_of(nearest(points, references, true)) : Threshold{};
-  const Threshold beyond = scores.test.auc.folds > 0 ? threshold_of(scores.train) : Threshold{};
+  const Threshold beyond = scores.test.folds > 0 ? threshold_of(scores.train) : Threshold{};
 
   Unsupported result;
   std::vector<double> distance(target.size());
@@ -153,6 +153,7 @@ std::vector<RowToLabel> rows_to_label(const Rows& target, const RowSpace& space,
   Eigen::VectorXf reach = Eigen::VectorXf::Constant(n, n > 0 ? apart.maxCoeff() : 0.0F);
   std::vector<Eigen::Index> chosen;
   for (std::size_t k = 0; k < std::min<std::size_t>(options.examples, n); ++k) {
+    if (k > 0 && reach.maxCoeff() == 0) break;  // all others are copies of these
     Eigen::Index best = -1;
     float least = std::numeric_limits<float>::infinity();
     for (Eigen::Index i = 0; i < n; ++i) {

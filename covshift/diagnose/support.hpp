@@ -24,7 +24,7 @@ Unsupported find_unsupported(const Rows& train, const Rows& target, const RowSpa
 
 /// The rows to label first: of up to 500 candidates (unsupported rows; where these are few, those
 /// that look most like the target) the ones that bring all others nearest to a labelled one,
-/// greedily.
+/// greedily; no copies of one another.
 std::vector<RowToLabel> rows_to_label(const Rows& target, const RowSpace& space,
                                       const Unsupported& unsupported, std::span<const double> score,
                                       const DiagnoseOptions& options);

@@ -7,7 +7,6 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
-#include "covshift/ratio/logistic_solver.hpp"
 #include "covshift/ratio/rows.hpp"
 
 namespace covshift {
@@ -183,51 +182,6 @@ double area_under_curve(std::span<const double> negative, std::span<const double
     below += tied[0];
   }
   return wins / (static_cast<double>(negative.size()) * static_cast<double>(positive.size()));
-}
-
-DomainAuc domain_auc(const MatrixView& train, const MatrixView& target,
-                     const DomainAucOptions& options) {
-  check_pair(train, target);
-  if (options.folds < 2)
-    fail_input("cross validation needs at least 2 folds, not {}", options.folds);
-  if (!(options.lambda > 0) || !std::isfinite(options.lambda)) {
-    fail_input("lambda must be a positive number, not {}", options.lambda);
-  }
-  std::vector<std::int32_t> columns = options.columns;
-  std::sort(columns.begin(), columns.end());
-  if (!columns.empty() &&
-      (columns.front() < 0 || static_cast<std::size_t>(columns.back()) >= train.cols)) {
-    fail_input("a view names a column that is not among the {} columns", train.cols);
-  }
-  const Samples samples{Rows(train, columns), Rows(target, columns), {}};
-  samples.train.check("the training data", options.threads);
-  samples.target.check("the target data", options.threads);
-  DomainAuc result;
-  const auto folds = static_cast<int>(
-      std::min({train.rows, target.rows, static_cast<std::size_t>(options.folds)}));
-  if (folds < 2) return result;
-  std::vector<int> fold = deal_folds(row_order(samples.train, {}, options.seed), train.rows, folds);
-  const std::vector<int> target_fold =
-      deal_folds(row_order(samples.target, {}, options.seed), target.rows, folds);
-  fold.insert(fold.end(), target_fold.begin(), target_fold.end());
-  const LogisticSolver solver(samples, options.threads);
-  std::vector<double> area(folds);
-  parallel_tasks(options.threads, area.size(), [&](std::size_t f) {
-    std::vector<double> kept(fold.size());
-    for (std::size_t i = 0; i < kept.size(); ++i) kept[i] = fold[i] == static_cast<int>(f) ? 0 : 1;
-    const LogisticFit fit = solver.solve(options.lambda, kept, 1e-8);
-    std::vector<double> scores[2];
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-      if (kept[i] == 0) scores[solver.is_target(i) ? 1 : 0].push_back(solver.log_odds(fit, i));
-    }
-    area[f] = area_under_curve(scores[0], scores[1]);
-  });
-  result.folds = folds;
-  result.auc = std::accumulate(area.begin(), area.end(), 0.0) / folds;
-  double square = 0;
-  for (const double a : area) square += (a - result.auc) * (a - result.auc);
-  result.standard_error = std::sqrt(square / (folds - 1) / folds);
-  return result;
 }
 
 double symmetric_kl(std::span<const double> train_log_ratio,

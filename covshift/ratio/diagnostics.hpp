@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -45,23 +44,6 @@ struct MeanShift {
 std::vector<MeanShift> mean_shifts(const MatrixView& train, const MatrixView& target,
                                    std::span<const double> log_weight,
                                    std::span<const double> sample_weight = {}, int threads = 0);
-
-/// How well a logistic regression tells the samples apart on rows it has not seen: 0.5 not at all,
-/// 1 always. The mean over folds of the area under the ROC curve (ties count half).
-struct DomainAuc {
-  double auc = 0.5;
-  double standard_error = 0;  ///< over the folds
-  int folds = 0;              ///< 0: a sample has one row only, which cannot be held out
-};
-struct DomainAucOptions {
-  std::vector<std::int32_t> columns;  ///< of a view; empty: all
-  double lambda = 1e-3;               ///< of the logistic regression
-  int folds = 5;
-  std::uint64_t seed = 0;
-  int threads = 0;
-};
-DomainAuc domain_auc(const MatrixView& train, const MatrixView& target,
-                     const DomainAucOptions& options = {});
 
 /// The area under the ROC curve by ranks: P(positive > negative) + P(equal)/2.
 double area_under_curve(std::span<const double> negative, std::span<const double> positive);

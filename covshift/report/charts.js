@@ -18,6 +18,7 @@ const short = x => {
   if (size !== 0 && (size < 1e-3 || size >= 1e6)) return x.toExponential(2);
   return String(+x.toPrecision(4));
 };
+const count = x => x.toLocaleString('en-US', {maximumFractionDigits: 0});
 const percent = x => (100 * x).toFixed(1) + '%';
 
 const tip = lines => {
@@ -84,20 +85,20 @@ const distribution = f => t => {
                    splitLine: {show: false}, splitNumber: 4,
                    axisLabel: {color: t.muted, hideOverlap: true, showMinLabel: false,
                                showMaxLabel: false, formatter: short}}),
-    yAxis: axis(t, {type: 'value', splitNumber: 3, axisLabel: {color: t.muted,
+    yAxis: axis(t, {type: 'value', splitNumber: 3, max: range => range.max > .9 ? 1 : null, axisLabel: {color: t.muted,
                     formatter: v => (100 * v).toFixed(v < .02 && v > 0 ? 1 : 0) + '%'}}),
     series: [series('training', 'train', t.train), series('target', 'target', t.target),
              series('weighted', 'weighted', t.weighted, true)],
   };
 };
 
-const viewBars = (views, threshold) => t => {
+const viewBars = (views, threshold, ratio) => t => {
   const order = [...views].sort((a, b) => Math.max(a.kl, a.kl_binned) - Math.max(b.kl, b.kl_binned))
       .slice(-25);
   const bar = (label, key, colour) => ({
     name: label, type: 'bar', data: order.map(v => Math.max(0, v[key])), itemStyle: {color: colour},
   });
-  const series = [bar('symmetric KL (logistic ratio)', 'kl', t.train),
+  const series = [bar(`symmetric KL (${ratio} ratio)`, 'kl', t.train),
                   bar('binned KL', 'kl_binned', t.target)];
   series[0].markLine = {
     symbol: 'none', silent: true, lineStyle: {color: t.ink, type: 'dashed'},
@@ -123,13 +124,13 @@ const weightBars = (weights, rows) => t => ({
   tooltip: {...base(t).tooltip, formatter: p => tip([
     `weight ${short(Math.exp(weights.log_edges[p.dataIndex]))} to ` +
         short(Math.exp(weights.log_edges[p.dataIndex + 1])),
-    `${weights.counts[p.dataIndex]} of ${rows} training rows`])},
+    `${count(weights.counts[p.dataIndex])} of ${count(rows)} training rows`])},
   grid: {left: 8, right: 16, top: 16, bottom: 28, containLabel: true},
   xAxis: axis(t, {type: 'category', name: 'weight P_target/P_train of training rows (log scale)',
                   nameLocation: 'middle', nameGap: 28, splitLine: {show: false},
                   data: weights.counts.map((_, i) =>
                       +Math.exp((weights.log_edges[i] + weights.log_edges[i + 1]) / 2).toPrecision(2))}),
-  yAxis: axis(t, {type: 'value', minInterval: 1}),
+  yAxis: axis(t, {type: 'value', minInterval: 1, axisLabel: {color: t.muted, formatter: count}}),
   series: [{type: 'bar', data: weights.counts, barCategoryGap: '8%', itemStyle: {color: t.weighted}}],
 });
 
@@ -190,8 +191,8 @@ const intervals = (methods, key) => t => {
                     nameLocation: 'middle', nameGap: 26}),
     yAxis: axis(t, {type: 'category', data: names,
                     splitLine: {show: true, lineStyle: {color: t.line, opacity: .6}}}),
-    series: [...pair('estimated on the target', 'estimated', t.train, 'circle', both ? -6 : 0),
-             ...(both ? pair('true, on labelled target rows', 'truth', t.target, 'diamond', 6) : [])],
+    series: [...pair('estimated', 'estimated', t.train, 'circle', both ? -6 : 0),
+             ...(both ? pair('true', 'truth', t.target, 'diamond', 6) : [])],
   };
 };
 

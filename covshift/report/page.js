@@ -42,8 +42,10 @@ window.addEventListener('resize', () => drawn.forEach(e => e.instance.resize()))
 // --- tables: columns are [heading, row => value, form]; form: text, a function, or how to round
 const numeric = text => text !== '' && Number.isFinite(Number(text));
 const table = (parent, id, caption, columns, rows, mark) => {
-  const head = make('tr', {}, ...columns.map(([name, get, form]) =>
-      make('th', {scope: 'col', class: form === 'text' && !rows.every(r => numeric(get(r))) ? 'text' : ''}, name)));
+  const head = make('tr', {}, ...columns.map(([name, get, form]) => {
+    const text = form === 'text' && !rows.every(r => numeric(get(r)));
+    return make('th', {scope: 'col', class: (text ? 'text' : '') + (/\S{17}/.test(name) ? ' long' : '')}, name);
+  }));
   const body = rows.map(row => {
     const line = make('tr', {}, ...columns.map(([, get, form]) => {
       const value = get(row);
@@ -67,7 +69,13 @@ const fold = (parent, title) => {
   return box;
 };
 const whole = x => String(x);
-const estimate = e => e.value === null ? '–' : `${short(e.value)} ± ${+e.standard_error.toPrecision(2)}`;
+// As many decimals as two digits of the error have.
+const estimate = e => {
+  if (e.value === null) return '–';
+  if (!(e.standard_error > 0)) return short(e.value);
+  const decimals = Math.min(12, Math.max(0, 1 - Math.floor(Math.log10(e.standard_error))));
+  return `${e.value.toFixed(decimals)} ± ${e.standard_error.toFixed(decimals)}`;
+};
 
 // --- summary
 const TITLES = {diagnose: 'Is my data shifted?', compare: 'Which method, on these data?',
@@ -75,10 +83,13 @@ const TITLES = {diagnose: 'Is my data shifted?', compare: 'Which method, on thes
 document.title = 'covshift: ' + report.title;
 document.getElementById('title').textContent = TITLES[report.kind] || 'Report';
 document.getElementById('subtitle').textContent =
-    `${report.title} · ${diagnosis.train} training rows, ${diagnosis.target} target rows`;
+    `${report.title} · ${count(diagnosis.train)} training rows, ${count(diagnosis.target)} target rows`;
 document.getElementById('made').textContent =
     `Made by covshift ${report.version}. Everything is in this file; it loads nothing. ` +
     'The same numbers: the command with --json.';
+
+// The metric of the comparison as a key of METRICS.
+const metricKey = () => comparison.metric === 'log-loss' ? 'log_loss_bits' : comparison.metric;
 
 const summary = () => {
   const r = diagnosis.recommendation;
@@ -86,14 +97,14 @@ const summary = () => {
   box.append(make('p', {class: 'verdict ' + r.verdict, id: 'verdict'}, r.summary));
   const tiles = make('div', {class: 'tiles'});
   const tile = (big, small) => tiles.append(make('div', {class: 'tile'}, make('b', {}, big), make('span', {}, small)));
-  tile(`${diagnosis.domain_auc.toFixed(3)} ± ${diagnosis.domain_auc_standard_error.toFixed(3)}`,
+  tile(estimate({value: diagnosis.domain_auc, standard_error: diagnosis.domain_auc_standard_error}),
        'domain AUC: 0.5 cannot be told apart, 1 no overlap');
   tile(`p = ${short(diagnosis.p_value)}`, diagnosis.shift ? 'there is shift' : 'no shift is visible');
   const worth = diagnosis.effective_sample_size;
-  tile(worth < 1000 ? worth.toFixed(1) : worth.toFixed(0), `effective sample size of ${diagnosis.train} training rows`);
+  tile(worth < 1000 ? worth.toFixed(1) : count(worth), `effective sample size of ${count(diagnosis.train)} training rows`);
   tile(percent(diagnosis.support.share), `of the target without training support (${percent(diagnosis.support.expected)} if there were no shift)`);
   if (comparison) {
-    tile(comparison.winner || 'a tie', comparison.winner ? 'the best method' : `smallest ${METRICS[comparison.metric === 'log-loss' ? 'log_loss_bits' : comparison.metric]}: ${comparison.best}`);
+    tile(comparison.winner || 'no clear winner', comparison.winner ? 'the best method' : `smallest ${METRICS[metricKey()]}: ${comparison.best}`);
   }
   box.append(tiles);
   if (comparison) box.append(make('p', {id: 'statement'}, comparison.statement));
@@ -107,10 +118,10 @@ const summary = () => {
 // --- where
 const where = () => {
   const box = section('where', 'Where: what moved',
-      'How far the two samples are apart in each view. The KL of the logistic ratio is what robust-view goes by; ' +
+      `How far the two samples are apart in each view. The KL of the ${diagnosis.ratio} ratio is what robust-view goes by; ` +
       'the binned KL also sees a change of shape. 0 is no difference.');
   const height = Math.min(25, diagnosis.views.length);
-  const bars = chart(box, viewBars(diagnosis.views, diagnosis.view_threshold), '');
+  const bars = chart(box, viewBars(diagnosis.views, diagnosis.view_threshold, diagnosis.ratio), '');
   bars.instance.getDom().style.height = Math.max(180, 90 + 34 * height) + 'px';
   bars.instance.resize();
   const order = [...diagnosis.views].sort((a, b) => Math.max(b.kl, b.kl_binned) - Math.max(a.kl, a.kl_binned));
@@ -125,11 +136,11 @@ const where = () => {
   const grid = make('div', {class: 'grid'});
   next.append(grid);
   let shown = 0;
-  const more = count => {
-    for (const f of most.slice(shown, shown + count)) {
+  const more = some => {
+    for (const f of most.slice(shown, shown + some)) {
       chart(grid, distribution(f), 'small', `${f.name}  ·  KL ${+Math.max(0, f.kl).toFixed(3)}, binned ${+f.kl_binned.toFixed(3)}`);
     }
-    shown = Math.min(most.length, shown + count);
+    shown = Math.min(most.length, shown + some);
   };
   more(6);
   if (shown < most.length) {
@@ -164,7 +175,7 @@ const bad = () => {
   if (diagnosis.scatter) chart(pair, scatter(diagnosis.scatter), '', 'A sample of the rows, on what moved most');
   table(fold(box, 'Heaviest training rows'), 'weights-table', 'Share of the total weight', [
     ['training row', w => w.row, whole], ['share', w => w.share, percent]], diagnosis.largest_weights);
-  rowTable(box, 'unsupported-table', `Without training support: ${diagnosis.support.rows} target rows; the farthest`,
+  rowTable(box, 'unsupported-table', `Without training support: ${count(diagnosis.support.rows)} target rows; the farthest`,
            diagnosis.support.examples, [['distance (1: the usual limit)', r => r.distance]]);
   rowTable(box, 'label-table', 'Rows to label first: they stand for the most others',
            diagnosis.recommendation.label_first, [['stands for', r => r.represents, percent]]);
@@ -180,21 +191,22 @@ const methods = () => {
       (truth ? '; true values from labelled target rows.' : '. Labels of the target (--truth) would settle it.'));
   const choice = make('select', {'aria-label': 'metric', id: 'metric'},
                       ...Object.entries(METRICS).map(([key, name]) => make('option', {value: key}, name)));
-  choice.value = comparison.metric === 'log-loss' ? 'log_loss_bits' : comparison.metric;
+  choice.value = metricKey();
   box.append(make('div', {class: 'controls'}, make('label', {}, 'Compare by ', choice)));
   const compared = chart(box, intervals(list, choice.value), '');
   compared.instance.getDom().style.height = 100 + 32 * list.length + 'px';
   compared.instance.resize();
   choice.addEventListener('change', () => { compared.options = intervals(list, choice.value); compared.draw(); });
-  const columns = [['method', m => m.method, 'text'], ['loss', m => m.loss, 'text'], ['assumption', m => m.generalize, 'text'],
-                   ['lambda', m => m.lambda]];
+  // What decides stands first: on a narrow screen the rest is scrolled to.
+  const columns = [['method', m => m.method, 'text'],
+                   ['result', m => m.method === comparison.best ? 'best' : m.tied ? 'tied' : '', 'text'],
+                   ['behind the best', m => m.behind, estimate]];
   for (const [name, get] of [['estimated ', m => m.estimated], ...(truth ? [['true ', m => m.truth]] : [])]) {
     for (const key of ['error', 'log_loss_bits', 'brier']) {
       columns.push([name + METRICS[key], m => get(m)[key], estimate]);
     }
   }
-  columns.push(['behind the best', m => m.behind, estimate],
-               ['', m => m.method === comparison.best ? 'best' : m.tied ? 'tied' : '', 'text']);
+  columns.push(['loss', m => m.loss, 'text'], ['assumption', m => m.generalize, 'text'], ['lambda', m => m.lambda]);
   table(box, 'methods-table', 'Every method, its model selection included; ± one standard error', columns, list, m => m.method === comparison.best);
   table(fold(box, 'Certificates'), 'certificates-table',
         'What the training problem itself promises, in the method’s own loss (docs/certificate.md)', [
@@ -268,11 +280,16 @@ const apply = now => {
 const current = () => chosen || (dark.matches ? 'dark' : 'light');
 button.addEventListener('click', () => { chosen = current() === 'dark' ? 'light' : 'dark'; apply(chosen); });
 dark.addEventListener('change', () => apply(current()));
+let folded = [];
 window.addEventListener('beforeprint', () => {
-  document.querySelectorAll('details').forEach(d => { d.open = true; });
+  folded = [...document.querySelectorAll('details:not([open])')];
+  folded.forEach(d => { d.open = true; });
   apply('light');
 });
-window.addEventListener('afterprint', () => apply(current()));
+window.addEventListener('afterprint', () => {
+  folded.forEach(d => { d.open = false; });
+  apply(current());
+});
 document.getElementById('print').addEventListener('click', () => window.print());
 document.documentElement.dataset.theme = current();
 

@@ -48,9 +48,8 @@ std::string report_page(std::string_view kind, std::string_view title,
   const nlohmann::ordered_json content = {
       {"kind", kind}, {"title", title}, {"version", version()}, {"data", data}};
   const std::string json = inert(content);
-  // The template names what goes where: {{style}}, {{library}}, {{data}},
-  // {{charts}}, {{script}}. Filled in one
-  // pass, so that no content is searched for places itself.
+  // The template names what goes where: {{style}}, {{library}}, {{data}}, {{charts}}, {{script}}.
+  // Filled in one pass, so that no content is searched for places itself.
   std::string out;
   std::string_view rest = embedded::page;
   while (true) {

@@ -5,6 +5,7 @@ import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -12,8 +13,14 @@ import time
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
+class Hung(Exception):
+    """Chromium itself failed, whatever the page is: worth another try with a fresh one."""
+
+
 class Browser:
     """One page at a time; notes what it logs, throws and asks the network for."""
+
+    patience = 60  # seconds for an answer
 
     def __init__(self):
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -33,7 +40,7 @@ class Browser:
                 "--disable-component-update", "--remote-debugging-pipe",
                 "--user-data-dir=" + self.profile.name, "about:blank",
             ],
-            preexec_fn=pipes, pass_fds=(3, 4, read_commands, write_events),
+            preexec_fn=pipes, pass_fds=(3, 4, read_commands, write_events), start_new_session=True,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )
         os.close(read_commands)
@@ -42,17 +49,21 @@ class Browser:
         self.count = 0
         self.session = None
         self.problems, self.requests = [], []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log", "Network"):
-            self.call(domain + ".enable")
+        try:
+            target = self.call("Target.createTarget", url="about:blank")["targetId"]
+            self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            for domain in ("Page", "Runtime", "Log", "Network"):
+                self.call(domain + ".enable")
+        except Hung:
+            self.close()
+            raise
 
     def close(self):
         os.close(self.out)  # Chromium ends with its pipe
         try:
             self.process.wait(20)
         except subprocess.TimeoutExpired:
-            self.process.kill()
+            os.killpg(self.process.pid, signal.SIGKILL)  # a session of its own: its children too
             self.process.wait()
         os.close(self.inp)
         self.profile.cleanup()
@@ -61,10 +72,10 @@ class Browser:
         while b"\0" not in self.buffer:
             ready, _, _ = select.select([self.inp], [], [], max(0, deadline - time.time()))
             if not ready:
-                raise TimeoutError("Chromium does not answer")
+                raise Hung("Chromium does not answer")
             part = os.read(self.inp, 1 << 20)
             if not part:
-                raise RuntimeError("Chromium has ended")
+                raise Hung("Chromium has ended")
             self.buffer += part
         text, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(text)
@@ -85,8 +96,11 @@ class Browser:
         command = {"id": self.count, "method": method, "params": given}
         if self.session:
             command["sessionId"] = self.session
-        os.write(self.out, json.dumps(command).encode() + b"\0")
-        deadline = time.time() + 60
+        try:
+            os.write(self.out, json.dumps(command).encode() + b"\0")
+        except BrokenPipeError:
+            raise Hung("Chromium has ended") from None
+        deadline = time.time() + self.patience
         while True:
             message = self._message(deadline)
             if message.get("id") == self.count:
@@ -114,7 +128,7 @@ class Browser:
             features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}],
         )
         self.call("Page.navigate", url="file://" + os.path.abspath(path))
-        deadline = time.time() + 60
+        deadline = time.time() + self.patience
         while self.evaluate("document.documentElement?.dataset.ready") != "yes":
             if self.problems or time.time() > deadline:
                 raise AssertionError(f"the page does not get ready: {self.problems}")

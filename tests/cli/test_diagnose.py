@@ -110,6 +110,44 @@ class Diagnose(ProgramTest):
         self.assert_fails(1, "diagnose", self.train, self.path("none.csv"), says=["none.csv"])
 
 
+    def test_a_change_of_shape_comes_first_among_many_views(self):
+        # Symmetric KL alone would list it after the noise of the others, where nothing is shown.
+        header = [f"x{j}" for j in range(25)]
+
+        def rows(spread):
+            return [[f"{self.source.gauss(0, spread if j == 24 else 1):.5f}" for j in range(25)]
+                    for _ in range(150)]
+
+        train = self.write_rows("wide.csv", header, rows(1))
+        target = self.write_rows("wider.csv", header, rows(4))
+        text = self.run_ok("diagnose", train, target).stdout.splitlines()
+        views = next(i for i, line in enumerate(text) if "symmetric KL" in line)
+        self.assertEqual(text[views + 1].split()[0], "x24")
+        self.assertEqual(sum("... and 5 more" in line for line in text), 2)  # views, and means
+
+    def test_rows_to_label_are_shown_where_the_summary_asks_for_labels(self):
+        report = self.diagnose(2.5)
+        self.assertEqual(report["recommendation"]["verdict"], "views")
+        self.assertIn("label rows there first", report["advice"])
+        text = self.run_ok("diagnose", self.train, self.path("target.csv"), "--label", "y").stdout
+        self.assertIn("Rows to label first", text)
+
+    def test_a_misspelt_number_is_pointed_at(self):
+        rows = gaussian_rows(self.source, 40, 0)
+        rows[6][1] = "O.5"
+        typo = self.write_rows("typo.csv", self.header, rows)
+        for command in (["diagnose"], ["compare", "--methods", "lr"]):
+            out = self.run_ok(command[0], typo, self.train, "--label", "y", *command[1:])
+            self.assertIn("typo.csv:8:2", out.stderr)
+            self.assertIn("'O.5'", out.stderr)
+
+    def test_a_report_that_cannot_be_written_fails_before_the_work(self):
+        page = self.path("nowhere/page.html")
+        self.assert_fails(1, "demo", "--report", page, says=["page.html"])
+        self.assert_fails(1, "diagnose", self.path("none.csv"), self.train, "--report", page,
+                          says=["page.html"])
+
+
 class Compare(ProgramTest):
     def setUp(self):
         super().setUp()
@@ -179,6 +217,7 @@ class Compare(ProgramTest):
         call = ("compare", self.train, self.target, "--label", "y")
         self.assert_fails(2, *call, "--metric", "auc", says=["brier"])
         self.assert_fails(2, *call, "--methods", "lr,forest", says=["forest"])
+        self.assert_fails(2, *call, "--methods", "lr,iw,lr", says=["'lr' is named twice"])
         self.assert_fails(1, *call, "--map", "x1,nowhere", says=["nowhere"])
         self.assert_fails(1, *call, "--map", "x1", says=["two different columns"])
 

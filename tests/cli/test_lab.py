@@ -51,6 +51,7 @@ class Reproduce(ProgramTest):
         self.assertEqual(out.returncode, 1)
         self.assertIn("seeds_dataset.txt", out.stderr)
         self.assertIn("archive.ics.uci.edu", out.stderr)
+        self.assertFalse(os.path.exists(self.path("lab")), "an empty folder is left behind")
         for wrong in (["--draws", "1"], ["--crossing", "1.5"], ["--ratio-lambda", "x"]):
             out = self.call(
                 "reproduce", "figure1", "-o", self.path("lab"), *wrong

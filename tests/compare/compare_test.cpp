@@ -112,6 +112,37 @@ TEST(Compare, FewEffectiveRowsNameNoWinner) {
   EXPECT_NE(c.statement.find("No winner can be named"), std::string::npos) << c.statement;
 }
 
+TEST(Compare, FewLabelledRowsNameNoWinner) {
+  // One row has no spread: whatever it says would be beyond any number of standard errors.
+  const Data d(4, 60, 300, 0.3);
+  for (const std::size_t n : {1, 29}) {
+    const Truth some{MatrixView::dense(d.target.x.data(), n, 2), std::span(d.target.y).first(n)};
+    const Comparison c = compare(d.data, &some, quick({"svm", "lr"}));
+    EXPECT_TRUE(c.winner.empty()) << c.statement;
+    EXPECT_NE(c.statement.find("No winner can be named"), std::string::npos) << c.statement;
+  }
+}
+
+TEST(Compare, OneMethodAloneDoesNotWin) {
+  const Data d(4, 60, 300, 0.3);
+  const Comparison c = compare(d.data, &d.truth, quick({"lr"}));
+  EXPECT_EQ(c.best, "lr");
+  EXPECT_TRUE(c.winner.empty());
+  EXPECT_NE(c.statement.find("the only method"), std::string::npos) << c.statement;
+}
+
+TEST(Compare, RowsAreNotWorthMoreForASmoothedRatio) {
+  const Data d(4, 200, 300, 3);
+  CompareOptions options = quick({"svm", "lr"});
+  options.fit.shift.ratio.lambda = {RatioLambda::Rule::cv, 0};
+  const double worth = compare(d.data, nullptr, options).effective_sample_size;
+  EXPECT_LT(worth, 30);
+  options.fit.shift.ratio.lambda = {RatioLambda::Rule::stable, 0};
+  const Comparison c = compare(d.data, nullptr, options);
+  EXPECT_NEAR(c.effective_sample_size, worth, 1e-9);
+  EXPECT_TRUE(c.winner.empty()) << c.statement;
+}
+
 TEST(Compare, RunsTheWholeTableAndTempered) {
   const Data d(5, 80, 100, 1);
   CompareOptions options = quick({});

@@ -68,32 +68,6 @@ TEST(Diagnostics, AreaUnderCurve) {
   EXPECT_DOUBLE_EQ(area_under_curve(negative, positive), pairs / 12);
 }
 
-TEST(Diagnostics, DomainAuc) {
-  const Matrix train = normals(600, 3, 0, 1, 1);
-  const DomainAuc none = domain_auc(train.view(), normals(500, 3, 0, 1, 2).view());
-  EXPECT_NEAR(none.auc, 0.5, 0.06);
-  EXPECT_EQ(none.folds, 5);
-  // Normals a distance of 2 apart: P(difference > 0) = Phi(2/sqrt 2) = 0.9214.
-  Matrix target = normals(500, 3, 0, 1, 3);
-  for (std::size_t i = 0; i < target.rows; ++i) target.values[3 * i] += 2;
-  DomainAucOptions options;
-  options.threads = 1;
-  const DomainAuc some = domain_auc(train.view(), target.view(), options);
-  EXPECT_NEAR(some.auc, 0.9214, 0.03);
-  EXPECT_GT(some.standard_error, 0);
-  EXPECT_LT(some.standard_error, 0.03);
-  options.threads = 3;
-  EXPECT_EQ(domain_auc(train.view(), target.view(), options).auc, some.auc);
-  EXPECT_NEAR(domain_auc(permuted(train, 4).view(), permuted(target, 5).view(), options).auc,
-              some.auc, 1e-12);
-  options.columns = {1, 2};
-  EXPECT_NEAR(domain_auc(train.view(), target.view(), options).auc, 0.5, 0.06);
-  options.seed = 9;
-  options.columns.clear();
-  EXPECT_NE(domain_auc(train.view(), target.view(), options).auc, some.auc);
-  EXPECT_EQ(domain_auc(train.view(), slice(target.view(), 0, 1)).folds, 0);
-}
-
 TEST(Diagnostics, SymmetricKl) {
   // N(0,1) and N(m,1): m^2.
   const auto ratio = gaussian_ratio({{0.0}, {1.0}}, {{0.8}, {1.0}});
@@ -121,12 +95,10 @@ TEST(Diagnostics, BadInput) {
   const Matrix x = normals(4, 2, 0, 1, 8);
   EXPECT_THAT(message_of([&] { (void)mean_shifts(x.view(), x.view(), std::vector<double>(3)); }),
               ::testing::HasSubstr("3 log weights for 4 training rows"));
-  EXPECT_THAT(message_of([&] { (void)domain_auc(x.view(), normals(4, 3, 0, 1, 9).view()); }),
+  EXPECT_THAT(message_of([&] {
+                (void)mean_shifts(x.view(), normals(4, 3, 0, 1, 9).view(), std::vector<double>(4));
+              }),
               ::testing::HasSubstr("2 columns, the target 3"));
-  DomainAucOptions options;
-  options.columns = {5};
-  EXPECT_THAT(message_of([&] { (void)domain_auc(x.view(), x.view(), options); }),
-              ::testing::HasSubstr("not among the 2 columns"));
 }
 
 }  // namespace
