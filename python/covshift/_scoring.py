@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer
+from sklearn.utils.validation import check_is_fitted
 
 
 class Target:
@@ -15,7 +17,7 @@ class Target:
     """
 
     def __init__(self, X):
-        self.X = X
+        self.X = X if hasattr(X, "shape") else np.asarray(X)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -23,6 +25,8 @@ class Target:
 
     def __getitem__(self, rows):
         return self
+
+    __iter__ = None  # which would never end
 
     def __array__(self, dtype=None, copy=None):
         return np.array(self.X, dtype=dtype) if copy else np.asarray(self.X, dtype=dtype)
@@ -68,9 +72,11 @@ def importance_weighted_scorer(scoring, ratio, *, normalize: bool = True):
         plain sum of weighted terms over their number, unbiased if the ratio is right
         (Sugiyama et al. 2007); what ``lam="iwcv"`` uses.
     """
-    if not hasattr(ratio, "weights"):
+    if isinstance(ratio, type) or not hasattr(ratio, "weights"):
         raise TypeError(
             "ratio must be a fitted density ratio such as LogisticRatio().fit(X, X_target), "
             f"not {type(ratio).__name__}"
         )
+    if isinstance(ratio, BaseEstimator):
+        check_is_fitted(ratio)
     return ImportanceWeightedScorer(scoring, ratio, normalize)
