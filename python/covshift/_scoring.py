@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer
 from sklearn.utils.validation import check_is_fitted
@@ -13,7 +14,8 @@ class Target:
 
     ``GridSearchCV`` and its kin cut every array that is as long as ``X`` into the same folds. A target
     sample is no property of the rows of ``X``: wrapped like this it arrives whole, whatever its length,
-    and transformers of a pipeline still see an array.
+    and transformers of a pipeline still see an array. (Those that pick columns by name need the bare
+    DataFrame: give one of another length than ``X``, which is not cut.)
     """
 
     def __init__(self, X):
@@ -29,7 +31,8 @@ class Target:
     __iter__ = None  # which would never end
 
     def __array__(self, dtype=None, copy=None):
-        return np.array(self.X, dtype=dtype) if copy else np.asarray(self.X, dtype=dtype)
+        X = self.X.toarray() if sp.issparse(self.X) else self.X
+        return np.array(X, dtype=dtype) if copy else np.asarray(X, dtype=dtype)
 
     def __repr__(self) -> str:
         return f"Target({type(self.X).__name__} of {self.shape[0]} rows)"

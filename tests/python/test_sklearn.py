@@ -6,6 +6,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: nothi
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import shifted_estimators as own
 import sklearn
 from sklearn.base import clone
@@ -135,7 +136,7 @@ def test_importance_weighted_scorer(shifted):
 
 def test_target_is_whole(shifted):
     X_target = shifted[2]
-    for X in (X_target, X_target.tolist()):
+    for X in (X_target, X_target.tolist(), sp.csr_array(X_target)):
         target = covshift.Target(X)
         assert target.shape == X_target.shape and target[:3] is target
         np.testing.assert_array_equal(np.asarray(target), X_target)
