@@ -69,6 +69,17 @@ struct Numbers {
   MatrixView view;
 };
 
+/// (column, first category, how many rows) for categories that the training data of a model lack.
+template <typename Fitted>
+std::vector<nb::tuple> unseen(const Fitted& model, const Data& data) {
+  std::vector<nb::tuple> list;
+  if (!data.is_table()) return list;
+  for (const EncodedTable::Unseen& u : model.encoder().encode(data.as_table()).unseen) {
+    list.push_back(nb::make_tuple(u.column, u.text, u.count));
+  }
+  return list;
+}
+
 /// Numbers that become NumPy's.
 template <typename T>
 nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values,

@@ -14,18 +14,14 @@ namespace {
 Table with_labels(const Table& table, std::span<const std::int32_t> codes,
                   std::span<const double> weight, ModelOptions& options) {
   Table all = table;
-  const auto fresh = [&](std::string name) {
-    while (all.find(name) != nullptr) name += '_';
-    return name;
-  };
-  options.label = fresh(options.label);
   all.columns.push_back({options.label,
                          true,
                          {},
                          std::vector<std::int32_t>(codes.begin(), codes.end()),
                          options.classes});
   if (!weight.empty()) {
-    options.weight = fresh("sample_weight");
+    options.weight = "sample_weight";
+    while (all.find(options.weight) != nullptr) options.weight += '_';
     all.columns.push_back(
         {options.weight, false, std::vector<double>(weight.begin(), weight.end()), {}, {}});
   }
@@ -124,14 +120,13 @@ auto log_ratio(const Model& model, const Data& data, int threads) {
   return to_numpy(std::move(out), {data.rows()});
 }
 
-/// (column, first category, how many rows) for categories that training never saw.
-std::vector<nb::tuple> unseen(const Model& model, const Data& data) {
-  std::vector<nb::tuple> list;
-  if (!data.is_table()) return list;
-  for (const EncodedTable::Unseen& u : model.encoder().encode(data.as_table()).unseen) {
-    list.push_back(nb::make_tuple(u.column, u.text, u.count));
-  }
-  return list;
+/// The loss as an option: its name, or the matrix of costs.
+nb::object loss(const Model& model) {
+  const Game& game = model.classifier().game();
+  const CostMatrix* const c = game.costs();
+  if (game.name() != "cost" || c == nullptr) return nb::cast(game.name());
+  return nb::cast(to_numpy(std::vector<double>(c->cost), {static_cast<std::size_t>(c->actions),
+                                                          static_cast<std::size_t>(c->labels)}));
 }
 
 nb::dict certificate(const Model& model) {
@@ -212,7 +207,7 @@ void bind_model(nb::module_& m) {
       .def("probabilities", &probabilities, nb::arg("data"), nb::arg("threads"))
       .def("potentials", &potentials, nb::arg("data"), nb::arg("threads"))
       .def("log_ratio", &log_ratio, nb::arg("data"), nb::arg("threads"))
-      .def("unseen", &unseen, nb::arg("data"))
+      .def("unseen", &unseen<Model>, nb::arg("data"))
       .def("certificate", &certificate)
       .def("views", &views)
       .def("report", &report)
@@ -232,7 +227,7 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("needs_columns", &Model::needs_columns)
       .def_prop_ro("label", &Model::label)
       .def_prop_ro("method", [](const Model& model) { return model.classifier().method(); })
-      .def_prop_ro("loss", [](const Model& model) { return model.classifier().game().name(); })
+      .def_prop_ro("loss", &loss)
       .def_prop_ro(
           "generalize",
           [](const Model& model) { return to_string(model.classifier().shift().assumption()); })

@@ -1,6 +1,5 @@
 #include "python/bind/options.hpp"
 
-#include "covshift/base/error.hpp"
 #include "python/bind/data.hpp"
 
 namespace covshift::python {

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "covshift/base/error.hpp"
 #include "covshift/model/model.hpp"
 #include "python/bind/work.hpp"
 
@@ -14,7 +15,12 @@ namespace covshift::python {
 
 template <typename T>
 T option(const nb::dict& options, const char* key) {
-  return nb::cast<T>(options[key]);
+  T value{};
+  const nb::object given = options[key];
+  if (!nb::try_cast(given, value)) {
+    fail_input("{} cannot be {}", key, nb::cast<std::string>(nb::repr(given)));
+  }
+  return value;
 }
 
 RatioOptions ratio_options(const nb::dict& options);

@@ -1,4 +1,6 @@
 // Density ratios alone, and biased sampling.
+#include <algorithm>
+
 #include "covshift/lab/sampling.hpp"
 #include "covshift/model/ratio_model.hpp"
 #include "python/bind/bind.hpp"
@@ -35,10 +37,25 @@ auto log_ratio(const RatioModel& model, const Data& data, int threads) {
   return to_numpy(std::move(out), {data.rows()});
 }
 
+/// The encoded column of a column of the data, by which rows can be split.
+int encoded_column(const Encoder& encoder, int source) {
+  const std::vector<std::int32_t>& sources = encoder.source_of();
+  const auto first = std::find(sources.begin(), sources.end(), source);
+  if (first == sources.end()) {
+    fail_input("there is no feature {}; they are 0 to {}", source, encoder.source_count() - 1);
+  }
+  if (std::count(first, sources.end(), source) > 1) {
+    fail_input("the column '{}' has categories; split by one of numbers",
+               encoder.source_name(static_cast<std::size_t>(source)));
+  }
+  return static_cast<int>(first - sources.begin());
+}
+
 nb::tuple sample(const Data& data, const nb::dict& options) {
   BiasedSampling sampling;
-  sampling.feature = option<int>(options, "feature");
+  const auto feature = option<std::optional<int>>(options, "feature");
   sampling.quantile = option<double>(options, "quantile");
+  sampling.crossing = option<double>(options, "crossing");
   std::tie(sampling.a_low, sampling.a_high) = option<std::pair<double, double>>(options, "a");
   std::tie(sampling.b_low, sampling.b_high) = option<std::pair<double, double>>(options, "b");
   sampling.train = option<std::size_t>(options, "n_train");
@@ -49,7 +66,9 @@ nb::tuple sample(const Data& data, const nb::dict& options) {
   {
     const nb::gil_scoped_release release;
     const Numbers numbers(data, std::vector<std::string>{});
+    if (feature) sampling.feature = encoded_column(numbers.encoder, *feature);
     drawn = biased_sample(numbers.view, sampling);
+    drawn.feature = numbers.encoder.source_of()[static_cast<std::size_t>(drawn.feature)];
   }
   const auto rows = [](const std::vector<std::size_t>& list) {
     return to_numpy(std::vector<std::int64_t>(list.begin(), list.end()), {list.size()});
@@ -62,6 +81,7 @@ nb::tuple sample(const Data& data, const nb::dict& options) {
 void bind_ratio(nb::module_& m) {
   nb::class_<RatioModel>(m, "Ratio", "A fitted density ratio.")
       .def("log_ratio", &log_ratio, nb::arg("data"), nb::arg("threads"))
+      .def("unseen", &unseen<RatioModel>, nb::arg("data"))
       .def_prop_ro("report", [](const RatioModel& r) { return r.ratio().report().dump(); })
       .def_prop_ro("method", [](const RatioModel& r) { return r.ratio().name(); })
       .def("to_text", &RatioModel::to_text)

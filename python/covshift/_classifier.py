@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
+import re
 import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,15 +17,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from . import _core
-from ._data import (
-    data_of,
-    fast_matrix,
-    has_categories,
-    seed_of,
-    thread_count,
-    training_data,
-    view_groups,
-)
+from ._data import data_of, fast_matrix, has_categories, training_data, view_groups, warn_unseen
+from ._options import real, seed_of, shown, text, text_or_number, thread_count, whole
 from ._ratio import DEFAULTS, DensityRatio
 
 
@@ -121,8 +115,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         more action ``abstain_`` where the loss has it; "action 1", ... for a cost matrix whose rows
         are neither.
     abstain_ : what ``predict`` returns for "abstain" (only if the loss has that action): "abstain"
-        for classes that are texts, NaN for floats; for integers -1, or one less than the smallest
-        class where that is below 0.
+        for classes that are texts; for numbers -1, or one less than the smallest class where that is
+        below 0.
     certificate_ : what is promised of the target.
     views_ : the views, each with its KL and whether it is trusted.
     lam_ : the regularisation used.
@@ -205,32 +199,34 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             2 counts as the row twice, 0 as its absence.
         """
-        options = self._core_options(y, X_target is not None)
+        options = self._core_options(X_target is not None)
         as_table = any(
             isinstance(value, str) and value.startswith("column:")
             for value in (self.ratio, options["generalize"])
         )
+        label = str(getattr(y, "name", None) or "label")
+        _refuse_missing(y)
         given = training_data(self, X, X_target, y=y, as_table=as_table)
         y = column_or_1d(y, warn=True)
         check_consistent_length(given.X, y)
         check_classification_targets(y)
         options["views"] = view_groups(self.views, given.columns)
+        while label in given.columns:
+            label += "_"
+        options["label"] = label
         self.classes_, codes = self._encode(y)
         options["classes"] = [_class_name(c) for c in self.classes_]
         if sample_weight is not None:
             sample_weight = _check_sample_weight(
                 sample_weight, given.X, dtype=np.float64, ensure_non_negative=True
             )
-        self._model = _core.fit(
-            given.data,
-            given.target,
-            given.names,
-            codes,
-            sample_weight,
-            options,
-            self._progress_callback(),
-        )
+        with shown(self.progress) as progress:
+            self._model = _core.fit(
+                given.data, given.target, given.names, codes, sample_weight, options, progress
+            )
         self._as_table = as_table or has_categories(X)
+        if given.target is not None:
+            warn_unseen(self._model, given.target, "X_target")
         self._describe()
         self._report(self._model.report())
         return self
@@ -249,56 +245,57 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             classes = given.astype(classes.dtype)
         return classes, np.ascontiguousarray(codes, dtype=np.int32)
 
-    def _core_options(self, y, shifted: bool) -> dict:
+    def _core_options(self, shifted: bool) -> dict:
         """All options by the names of the extension module, which checks them."""
         if isinstance(self.loss, str):
             loss = self.loss
+        elif np.ndim(self.loss) != 2:
+            raise ValueError(
+                "loss must be a name such as 'log', or a matrix of costs with a row for each action and "
+                f"a column for each class, not {self.loss!r}"
+            )
         else:
             loss = check_array(self.loss, dtype=np.float64, order="C", input_name="loss (costs)")
         options = dict(DEFAULTS)
         if isinstance(self.ratio, DensityRatio):
             options.update(self.ratio._options(), ratio=self.ratio._method())
         else:
-            ratio = "none" if self.ratio is None else self.ratio
-            options.update(ratio=ratio, ratio_lam=_text(self.ratio_lam), alpha=0.1)
-        lam = "" if self.lam == "auto" else _text(self.lam)
-        generalize = self.generalize
+            ratio = "none" if self.ratio is None else text("ratio", self.ratio)
+            ratio_lam = text_or_number("ratio_lam", self.ratio_lam)
+            options.update(ratio=ratio, ratio_lam=ratio_lam, alpha=0.1)
+        lam = text_or_number("lam", self.lam)
+        lam = "" if lam == "auto" else lam
+        generalize = text("generalize", self.generalize)
         if not shifted:
             generalize, lam = "none", "cv" if lam in ("", "iwcv") else lam
         automatic = isinstance(self.generalized_views, str) and self.generalized_views == "auto"
         trusted = [] if automatic else self.generalized_views
+        if not isinstance(trusted, Iterable):
+            raise TypeError(
+                f"generalized_views must be 'auto' or a list of names of views, not {trusted!r}"
+            )
         options.update(
             loss=loss,
             generalize=generalize,
             automatic_views=automatic,
             generalized_views=[trusted] if isinstance(trusted, str) else [str(v) for v in trusted],
-            view_threshold=float(self.view_threshold),
+            view_threshold=real("view_threshold", self.view_threshold),
             lam=lam,
-            lams=[] if self.lams is None else [float(x) for x in self.lams],
-            folds=int(self.folds),
-            scale=self.scale,
-            bias=self.bias,
-            delta=float(self.delta),
-            tol=float(self.tol),
-            max_iter=int(self.max_iter),
-            time_limit=float(self.time_limit),
+            lams=[] if self.lams is None else [real("lams", x) for x in self.lams],
+            folds=whole("folds", self.folds),
+            scale=text("scale", self.scale),
+            bias=text("bias", self.bias),
+            delta=real("delta", self.delta),
+            tol=real("tol", self.tol),
+            max_iter=whole("max_iter", self.max_iter),
+            time_limit=real("time_limit", self.time_limit),
             seed=seed_of(self.random_state),
             threads=thread_count(self.threads),
-            label=str(getattr(y, "name", None) or "label"),
         )
-        _check_texts(options, "ratio", "generalize", "scale", "bias")
+        for name in ("max_iter", "time_limit"):
+            if options[name] < 0:
+                raise ValueError(f"{name} must not be negative, but is {options[name]}; 0 is none of yours")
         return options
-
-    def _progress_callback(self):
-        if callable(self.progress):
-            return self.progress
-        if not self.progress:
-            return None
-
-        def show(stage: str, share: float) -> None:
-            print(f"\r{stage} {100 * share:3.0f}%\x1b[K", end="", file=sys.stderr, flush=True)
-
-        return show
 
     def _describe(self) -> None:
         """The attributes that a model file has as well."""
@@ -309,6 +306,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         self.coef_ = model.weights()
         self.method_ = model.method
         names, actions = len(self.classes_), len(model.actions)
+        if hasattr(self, "abstain_"):  # of an earlier fit
+            del self.abstain_
         if actions == names:
             self.actions_ = self.classes_
         elif actions == names + 1:
@@ -318,8 +317,6 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             self.actions_ = np.array(model.actions)
 
     def _report(self, report: dict) -> None:
-        if self.progress is True:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
         self.n_iter_ = report["iterations"]
         self.gap_ = report["gap"]
         self.status_ = report["status"]
@@ -330,7 +327,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
                 "the numbers overflowed; scale the features (scale='unit') or regularise the density "
                 "ratio more"
             )
-        if self.status_ not in ("converged",):
+        if self.status_ != "converged":
             warnings.warn(
                 f"not converged ({self.status_}): the objective is within {self.gap_:.2g} of the "
                 "optimum; allow more iterations (max_iter) or time (time_limit), or scale the features",
@@ -362,13 +359,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
                 data_of(self, X)  # scikit-learn's words, where it has any
             raise
         if self._as_table:
-            for column, text, count in model.unseen(data):
-                warnings.warn(
-                    f"column {column!r} has the category {text!r}, which training never saw ({count} "
-                    "such rows); it counts as none of the known ones",
-                    UserWarning,
-                    stacklevel=3,
-                )
+            warn_unseen(model, data, "X", stacklevel=4)
         return answer
 
     def predict(self, X) -> np.ndarray:
@@ -412,8 +403,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
     def load(cls, path) -> RobustClassifier:
         """Reads a model file, of this package or of the program.
 
-        Class names in a file are texts; where all are numbers, ``classes_`` are numbers again. Options
-        that a file does not hold are the defaults.
+        Class names in a file are texts; where all are numbers, or True and False, ``classes_`` are
+        again. Options that a file does not hold are the defaults.
         """
         model = _core.Model.load(os.fspath(path))
         self = cls(loss=model.loss, generalize=model.generalize, lam=model.lam)
@@ -428,34 +419,33 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         return self
 
 
-def _text(value) -> str:
-    return value if isinstance(value, str) else repr(float(value))
-
-
-def _check_texts(options: dict, *names: str) -> None:
-    for name in names:
-        if not isinstance(options[name], str):
-            raise TypeError(f"{name} must be a text, not {type(options[name]).__name__}")
+def _refuse_missing(y) -> None:
+    values = np.asarray(y)
+    if values.ndim == 0 or values.dtype != object:
+        return  # scikit-learn sees a missing number, or no y at all
+    for row, label in enumerate(values.ravel()):
+        if label is None or type(label).__name__ == "NAType" or label != label:
+            raise ValueError(f"y: the class of row {row + 1} is missing; fill it in or drop the row")
 
 
 def _class_name(label) -> str:
     return str(label.item() if isinstance(label, np.generic) else label)
 
 
+_WHOLE = r"[-+]?(0|[1-9]\d*)"
+
+
 def _as_labels(names: list[str]) -> np.ndarray:
-    for kind in (int, float):
-        try:
+    """Numbers if all are; what only Python takes for one ("1_0", "nan") or a code ("007") is not."""
+    if set(names) <= {"False", "True"}:
+        return np.array([name == "True" for name in names])
+    for kind, pattern in ((int, _WHOLE), (float, _WHOLE + r"(\.\d*)?([eE][-+]?\d+)?")):
+        if all(re.fullmatch(pattern, name) for name in names):
             return np.array([kind(name) for name in names])
-        except ValueError:
-            pass
     return np.array(names)
 
 
 def _abstain_value(classes: np.ndarray, name: str):
-    if classes.dtype.kind in "iu":
-        return min(-1, int(classes.min()) - 1)
-    if classes.dtype.kind == "b":
-        return -1
-    if classes.dtype.kind == "f":
-        return np.nan
-    return name
+    if classes.dtype.kind not in "biuf":
+        return name
+    return min(-1, classes.min().item() - 1)

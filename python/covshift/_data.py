@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import numbers
 import os
+import warnings
 from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from . import _core
@@ -31,9 +33,21 @@ def _numeric(column) -> bool:
     dtype = column.dtype
     if _is_polars(column):
         return dtype.is_numeric() or str(dtype) == "Boolean"
-    if getattr(dtype, "kind", "O") in "biuf":
-        return not hasattr(dtype, "categories")
-    return False
+    if hasattr(dtype, "categories"):
+        return False
+    if dtype == object:  # numbers in a column of objects are numbers, as in an array of objects
+        from pandas.api.types import infer_dtype
+
+        return infer_dtype(column) in ("integer", "floating", "mixed-integer-float", "decimal")
+    return dtype.kind in "biuf"
+
+
+def _has_levels(column) -> bool:
+    """Not so points in time, which are no numbers but would be a category each, and nested values."""
+    dtype = column.dtype
+    if _is_polars(column):
+        return not (dtype.is_temporal() or dtype.is_nested())
+    return hasattr(dtype, "categories") or dtype.kind not in "mMc"
 
 
 def has_categories(X) -> bool:
@@ -42,6 +56,8 @@ def has_categories(X) -> bool:
 
 
 def _columns(X):
+    if type(X).__name__ == "LazyFrame":
+        raise TypeError("a polars LazyFrame has no rows yet; collect() it")
     names = [str(name) for name in X.columns]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
@@ -51,18 +67,20 @@ def _columns(X):
     return [(name, X.iloc[:, i]) for i, name in enumerate(names)]
 
 
-def _codes(values) -> tuple[np.ndarray, list[str]]:
+def _codes(column) -> tuple[np.ndarray, list[str]]:
     """Categories numbered in the order in which they appear; -1 where one is missing."""
+    missing = column.is_null() if _is_polars(column) else column.isna()
     levels: dict[str, int] = {}
-    codes = np.empty(len(values), dtype=np.int32)
-    for i, value in enumerate(values):
-        missing = value is None or value != value or str(value) == "<NA>"
-        codes[i] = -1 if missing else levels.setdefault(str(value), len(levels))
+    codes = np.empty(len(column), dtype=np.int32)
+    for i, (value, absent) in enumerate(zip(column.to_list(), missing.to_list())):
+        codes[i] = -1 if absent else levels.setdefault(str(value), len(levels))
     return codes, list(levels)
 
 
 def table_of(X, source: str):
     """A frame as a table of the library: numbers are copied, categories are numbered."""
+    if len(X) == 0:
+        raise ValueError(f"{source} has no rows; give at least one")
     columns = []
     for name, column in _columns(X):
         if _numeric(column):
@@ -71,8 +89,13 @@ def table_of(X, source: str):
             else:
                 numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
             columns.append((name, np.ascontiguousarray(numbers, dtype=np.float64)))
+        elif _has_levels(column):
+            columns.append((name, *_codes(column)))
         else:
-            columns.append((name, *_codes(column.to_list())))
+            raise TypeError(
+                f"column {name!r} of {source} is of type {column.dtype}, neither numbers nor "
+                "categories; make numbers or texts of it, or drop it"
+            )
     return _core.table(source, columns)
 
 
@@ -80,6 +103,10 @@ def matrix_of(X):
     """A checked array or CSR matrix, in place; only index types that the library lacks are copied."""
     if not sp.issparse(X):
         return _core.dense(X)
+    try:  # SciPy lets indices point anywhere
+        X.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(f"the sparse matrix is damaged: {error}; rebuild it") from error
     if not X.has_canonical_format:  # entries of the same place add up
         X = X.copy()
         X.sum_duplicates()
@@ -120,6 +147,17 @@ def data_of(estimator, X, *, as_table: bool | None = None):
             validate_data(estimator, X, reset=False, skip_check_array=True)
         return table_of(X, "X")
     return matrix_of(validate_data(estimator, X, reset=False, **_MATRIX))
+
+
+def warn_unseen(model, data, source: str, stacklevel: int = 3) -> None:
+    """Of categories that the training data lack."""
+    for column, category, count in model.unseen(data):
+        warnings.warn(
+            f"{source}: column {column!r} has the category {category!r}, which training never saw "
+            f"({count} such rows); it counts as none of the known ones",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
 
 
 class Training(NamedTuple):
@@ -211,9 +249,14 @@ def view_groups(views, columns: list[str]):
             f"not {type(views).__name__}"
         )
 
+    if not views:
+        raise ValueError("views is empty; name some, or use 'all' or 'each'")
+
     def name_of(column) -> str:
         if isinstance(column, str):
             return column
+        if not isinstance(column, numbers.Integral):
+            raise TypeError(f"views: {column!r} is neither the name nor the number of a column")
         if not 0 <= column < len(columns):
             raise ValueError(f"views: there is no column {column}; columns are 0 to {len(columns) - 1}")
         return columns[column]
@@ -223,28 +266,3 @@ def view_groups(views, columns: list[str]):
         members = [members] if isinstance(members, (str, int, np.integer)) else members
         groups.append((str(name), [name_of(member) for member in members]))
     return groups
-
-
-def thread_count(threads: int | None) -> int:
-    """As many as this process may use; OMP_NUM_THREADS, which joblib sets for its workers, counts."""
-    if threads is not None:
-        if threads != int(threads) or threads < 1:
-            raise ValueError(f"threads must be a positive number or None (all), not {threads!r}")
-        return int(threads)
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:
-        cores = os.cpu_count() or 1
-    try:
-        return max(1, min(cores, int(os.environ["OMP_NUM_THREADS"].split(",")[0])))
-    except (KeyError, ValueError):
-        return cores
-
-
-def seed_of(random_state) -> int:
-    """An integer is the seed itself, as the program's --seed is."""
-    if isinstance(random_state, (int, np.integer)):
-        if random_state < 0:
-            raise ValueError(f"random_state must not be negative, but is {random_state}")
-        return int(random_state)
-    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -8,8 +8,8 @@ import json
 from sklearn.base import BaseEstimator
 
 from . import _core
-from ._classifier import _text
-from ._data import seed_of, thread_count, training_data, view_groups
+from ._data import training_data, view_groups
+from ._options import real, seed_of, shown, text, text_or_number, thread_count, whole
 from ._ratio import DEFAULTS, DensityRatio
 
 
@@ -104,28 +104,30 @@ def diagnose(
     permutations: int = 199,
     random_state=0,
     threads: int | None = None,
-    progress=None,
+    progress=False,
 ) -> Diagnosis:
     """Compares a training with a target sample of inputs.
 
     ``X`` and ``X_target`` are what ``RobustClassifier.fit`` takes, and so are ``views``, ``ratio``,
-    ``scale`` and ``view_threshold``. ``level``: p-values up to this count as shift. ``progress``: a
-    callable that is given a text and the share that is done.
+    ``scale``, ``view_threshold`` and ``progress``. ``level``: p-values up to this count as shift.
     """
     if X_target is None:
         raise ValueError("diagnose compares two samples; give X_target")
     given = training_data(BaseEstimator(), X, X_target)
-    options = dict(DEFAULTS, alpha=0.1, ratio_lam=_text(ratio_lam), ratio=ratio)
+    options = dict(DEFAULTS, alpha=0.1, ratio_lam=text_or_number("ratio_lam", ratio_lam))
     if isinstance(ratio, DensityRatio):
         options.update(ratio._options(), ratio=ratio._method())
+    else:
+        options.update(ratio=text("ratio", ratio))
     options.update(
         views=view_groups(views, given.columns),
-        scale=scale,
-        view_threshold=float(view_threshold),
-        level=float(level),
-        permutations=int(permutations),
+        scale=text("scale", scale),
+        view_threshold=real("view_threshold", view_threshold),
+        level=real("level", level),
+        permutations=whole("permutations", permutations),
         seed=seed_of(random_state),
         threads=thread_count(threads),
     )
-    found = _core.diagnose(given.data, given.target, given.names, options, progress)
+    with shown(progress) as callback:
+        found = _core.diagnose(given.data, given.target, given.names, options, callback)
     return Diagnosis(json.loads(found))

@@ -10,15 +10,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from . import _core
-from ._data import (
-    data_of,
-    fast_matrix,
-    has_categories,
-    is_frame,
-    seed_of,
-    thread_count,
-    training_data,
-)
+from ._data import data_of, fast_matrix, has_categories, is_frame, training_data, warn_unseen
+from ._options import real, seed_of, text, text_or_number, thread_count, whole
 from ._scoring import Target
 
 DEFAULTS = {
@@ -33,8 +26,13 @@ DEFAULTS = {
 }
 
 
-def _number(value) -> float | None:
-    return None if value is None or value == "cv" else float(value)
+def _chosen(name: str, value) -> float | None:
+    """A number, or None for one that is to be chosen by cross validation."""
+    if value is None or isinstance(value, str) and value == "cv":
+        return None
+    if isinstance(value, str):
+        raise ValueError(f"{name} must be a positive number or 'cv', not {value!r}")
+    return real(name, value)
 
 
 class DensityRatio(BaseEstimator):
@@ -77,11 +75,14 @@ class DensityRatio(BaseEstimator):
                 sample_weight, given.X, dtype=np.float64, ensure_non_negative=True
             )
         options = {**DEFAULTS, **self._options()}
-        options.update(scale=self.scale, seed=seed_of(self.random_state), threads=threads)
+        scale = text("scale", self.scale)
+        options.update(scale=scale, seed=seed_of(self.random_state), threads=threads)
         self._model = _core.fit_ratio(
             self._method(), given.data, given.target, given.names, sample_weight, options
         )
         self._table = has_categories(X)
+        if given.target is not None:
+            warn_unseen(self._model, given.target, "X_target")
         self.report_ = json.loads(self._model.report)
         return self
 
@@ -99,11 +100,14 @@ class DensityRatio(BaseEstimator):
             data = data_of(self, X, as_table=True if self._table else None)
         threads = 1 if data.rows <= 2048 else thread_count(self.threads)
         try:
-            return self._model.log_ratio(data, threads)
+            answer = self._model.log_ratio(data, threads)
         except ValueError:
             if fast:
                 data_of(self, X)  # scikit-learn's words, where it has any
             raise
+        if self._table:
+            warn_unseen(self._model, data, "X")
+        return answer
 
     def weights(self, X) -> np.ndarray:
         """P_target(x)/P_train(x) of each row, for ``sample_weight`` of any estimator."""
@@ -158,8 +162,10 @@ class LogisticRatio(DensityRatio):
         return "logistic"
 
     def _options(self) -> dict:
-        lam = self.lam if isinstance(self.lam, str) else repr(float(self.lam))
-        return {"ratio_lam": lam, "ratio_folds": int(self.folds)}
+        return {
+            "ratio_lam": text_or_number("lam", self.lam),
+            "ratio_folds": whole("folds", self.folds),
+        }
 
 
 class GaussianRatio(DensityRatio):
@@ -218,11 +224,11 @@ class ULSIF(DensityRatio):
 
     def _options(self) -> dict:
         return {
-            "kernel_width": _number(self.kernel_width),
-            "kernel_lam": _number(self.lam),
-            "centres": int(self.centres),
-            "alpha": float(self.alpha),
-            "ratio_folds": int(self.folds),
+            "kernel_width": _chosen("kernel_width", self.kernel_width),
+            "kernel_lam": _chosen("lam", self.lam),
+            "centres": whole("centres", self.centres),
+            "alpha": real("alpha", self.alpha),
+            "ratio_folds": whole("folds", self.folds),
         }
 
 
@@ -251,9 +257,9 @@ class KLIEP(DensityRatio):
 
     def _options(self) -> dict:
         return {
-            "kernel_width": _number(self.kernel_width),
-            "centres": int(self.centres),
-            "ratio_folds": int(self.folds),
+            "kernel_width": _chosen("kernel_width", self.kernel_width),
+            "centres": whole("centres", self.centres),
+            "ratio_folds": whole("folds", self.folds),
         }
 
 
@@ -298,9 +304,9 @@ class KMM(DensityRatio):
 
     def _options(self) -> dict:
         return {
-            "kernel_width": _number(self.kernel_width),
-            "kernel_lam": _number(self.lam),
-            "bound": float(self.bound),
-            "slack": None if self.slack is None else float(self.slack),
-            "ratio_folds": int(self.folds),
+            "kernel_width": _chosen("kernel_width", self.kernel_width),
+            "kernel_lam": _chosen("lam", self.lam),
+            "bound": real("bound", self.bound),
+            "slack": None if self.slack is None else real("slack", self.slack),
+            "ratio_folds": whole("folds", self.folds),
         }

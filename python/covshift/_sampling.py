@@ -8,11 +8,17 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_array, check_consistent_length
 
 from . import _core
-from ._data import has_categories, is_frame, matrix_of, seed_of, table_of
+from ._data import has_categories, is_frame, matrix_of, table_of
+from ._options import real, seed_of, whole
 
 
 class BiasedSample(NamedTuple):
-    """Row numbers of both samples, and the split they come from: training has feature <= threshold."""
+    """Row numbers of both samples, and the split they come from: training has feature <= threshold
+    (but for rows that crossed).
+
+    ``feature`` is the number of a column, ``threshold`` of its values (of a category drawn at random: 1
+    where the row has it, else 0).
+    """
 
     train: np.ndarray
     target: np.ndarray
@@ -27,6 +33,7 @@ def biased_sample(
     n_target: int = 100,
     feature: int | str | None = None,
     quantile: float = 0.5,
+    crossing: float = 0.0,
     a: tuple[float, float] = (2, 4),
     b: tuple[float, float] = (1, 2),
     replacement: bool = True,
@@ -34,10 +41,11 @@ def biased_sample(
 ) -> BiasedSample:
     """Draws the rows of a training and of a target sample under covariate shift.
 
-    The rows are split by a feature (one at random, unless named or numbered) at a quantile of it; each
-    part is projected on one of its principal components, and its rows are drawn in proportion to a
-    normal density around min + (max - min)/a with spread std/b of that projection; a and b are drawn
-    from the intervals given. The same rows as the program's ``covshift sample``.
+    The rows are split by a feature (one at random, unless named or numbered) at a quantile of it, and
+    each goes to the other part with the probability ``crossing``; each part is projected on one of its
+    principal components, and its rows are drawn in proportion to a normal density around
+    min + (max - min)/a with spread std/b of that projection; a and b are drawn from the intervals given.
+    The same rows as the program's ``covshift sample``.
     """
     if has_categories(X):
         data = table_of(X, "X")
@@ -47,18 +55,17 @@ def biased_sample(
         if not is_frame(X) or feature not in list(X.columns):
             raise ValueError(f"there is no column {feature!r} to split by; give a name or a number")
         feature = list(X.columns).index(feature)
-        if has_categories(X):
-            raise ValueError("to split by a named feature give columns of numbers only")
     return BiasedSample(
         *_core.biased_sample(
             data,
             {
-                "feature": -1 if feature is None else int(feature),
-                "quantile": float(quantile),
-                "a": (float(a[0]), float(a[1])),
-                "b": (float(b[0]), float(b[1])),
-                "n_train": int(n_train),
-                "n_target": int(n_target),
+                "feature": None if feature is None else whole("feature", feature),
+                "quantile": real("quantile", quantile),
+                "crossing": real("crossing", crossing),
+                "a": tuple(real("a", x) for x in np.atleast_1d(a)),
+                "b": tuple(real("b", x) for x in np.atleast_1d(b)),
+                "n_train": whole("n_train", n_train),
+                "n_target": whole("n_target", n_target),
                 "replacement": bool(replacement),
                 "seed": seed_of(random_state),
             },

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 from sklearn.metrics import get_scorer
+from sklearn.utils.validation import check_is_fitted
 
 
 class Target:
@@ -11,11 +14,12 @@ class Target:
 
     ``GridSearchCV`` and its kin cut every array that is as long as ``X`` into the same folds. A target
     sample is no property of the rows of ``X``: wrapped like this it arrives whole, whatever its length,
-    and transformers of a pipeline still see an array.
+    and transformers of a pipeline still see an array. (Those that pick columns by name need the bare
+    DataFrame: give one of another length than ``X``, which is not cut.)
     """
 
     def __init__(self, X):
-        self.X = X
+        self.X = X if hasattr(X, "shape") else np.asarray(X)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -24,8 +28,11 @@ class Target:
     def __getitem__(self, rows):
         return self
 
+    __iter__ = None  # which would never end
+
     def __array__(self, dtype=None, copy=None):
-        return np.array(self.X, dtype=dtype) if copy else np.asarray(self.X, dtype=dtype)
+        X = self.X.toarray() if sp.issparse(self.X) else self.X
+        return np.array(X, dtype=dtype) if copy else np.asarray(X, dtype=dtype)
 
     def __repr__(self) -> str:
         return f"Target({type(self.X).__name__} of {self.shape[0]} rows)"
@@ -68,9 +75,11 @@ def importance_weighted_scorer(scoring, ratio, *, normalize: bool = True):
         plain sum of weighted terms over their number, unbiased if the ratio is right
         (Sugiyama et al. 2007); what ``lam="iwcv"`` uses.
     """
-    if not hasattr(ratio, "weights"):
+    if isinstance(ratio, type) or not hasattr(ratio, "weights"):
         raise TypeError(
             "ratio must be a fitted density ratio such as LogisticRatio().fit(X, X_target), "
             f"not {type(ratio).__name__}"
         )
+    if isinstance(ratio, BaseEstimator):
+        check_is_fitted(ratio)
     return ImportanceWeightedScorer(scoring, ratio, normalize)

@@ -38,7 +38,7 @@ def decision_map(model, X, y=None, *, X_target=None, resolution: int = 150, ax=N
     p = model.predict_proba(points)
     shape = grid.shape[:2]
     best = p.argmax(axis=1).reshape(shape)
-    colours = [f"C{k}" for k in range(p.shape[1])]
+    colours = [f"C{k}" for k in range(max(p.shape[1], len(model.classes_)))]
     from matplotlib.colors import to_rgb
 
     rgb = np.array([to_rgb(c) for c in colours])

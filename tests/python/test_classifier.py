@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import pathlib
+import pickle
 
 import numpy as np
 import pytest
@@ -62,7 +63,7 @@ def test_robust_is_less_sure_far_away(shifted):
     far = np.array([[8.0, -8.0, 0.0, 0.0]])
     plain = covshift.lr(lam=0.01).fit(X, y)
     robust = covshift.robust(lam=0.01).fit(X, y, X_target)
-    away = 8 * np.sign(robust._model.weights()[:4, 0] * 0 + 1)[None, :]  # where the target is
+    away = np.full((1, 4), 8.0)  # where the target went
     assert plain.predict_proba(far).max() > 0.99
     assert robust.log_ratio(away) > 3
     assert robust.predict_proba(away).max() < 0.6
@@ -73,7 +74,8 @@ def test_abstaining(wine):
     for labels, abstain in (
         (np.array([0, 1, 2]), -1),
         (np.array([-1, 0, 1]), -2),
-        (np.array([1.0, 2.0, 3.0]), np.nan),
+        (np.array([1.0, 2.0, 3.0]), -1.0),
+        (np.array([-1.0, 0.0, 1.0]), -2.0),
         (np.array(["a", "b", "c"]), "abstain"),
         (np.array(["a", "abstain", "c"]), "abstain_"),
     ):
@@ -87,6 +89,9 @@ def test_abstaining(wine):
         for row, given_up in zip(predicted, chosen):
             np.testing.assert_equal(row, abstain) if given_up else labels.tolist().index(row)
         assert list(model.classes_) == list(labels)
+        # A metric takes it for one more class, always wrong.
+        assert model.score(X_target, labels[y_target]) == np.mean(predicted == labels[y_target])
+    assert not hasattr(model.set_params(loss="log").fit(X, y, X_target), "abstain_")
 
 
 def test_cost_matrices(wine):
@@ -165,6 +170,17 @@ def test_biased_split():
     assert sample.feature == 0
 
 
+def test_biased_split_of_columns_with_categories():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    X.insert(0, "region", np.resize(["north", "west", "south"], len(X)))
+    for feature in ("ash", list(X.columns).index("ash")):
+        sample = covshift.biased_sample(X, feature=feature, n_train=20, n_target=20)
+        assert X.columns[sample.feature] == "ash"
+        assert X["ash"].iloc[sample.train].max() <= sample.threshold < X["ash"].iloc[sample.target].min()
+    with pytest.raises(ValueError, match="'region' has categories"):
+        covshift.biased_sample(X, feature="region")
+
+
 def test_diagnose(shifted):
     pd = pytest.importorskip("pandas")
     X, _, X_target, _ = shifted
@@ -181,6 +197,8 @@ def test_diagnose(shifted):
         found.to_frame("rows")
     with pytest.raises(AttributeError):
         found.nothing  # noqa: B018
+    again = pickle.loads(pickle.dumps(found))
+    assert repr(again) == text
     same = covshift.diagnose(X[:75], X[75:], views={"left": [0, 1]}, permutations=49)
     assert not same.shift and [v["name"] for v in same.views] == ["left", "rest"]
 

@@ -145,6 +145,49 @@ def test_pandas_categories_and_missing_numbers(shifted):
         model.predict(frame.assign(a=[np.nan if i == 2 else v for i, v in enumerate(frame["a"])]))
 
 
+@pytest.mark.parametrize("dtype", ["string", "category", object])
+def test_missing_categories_are_named(shifted, dtype):
+    X, y, _, _ = shifted
+    column = pd.Series(np.resize(["u", "v"], len(X)), dtype=dtype)
+    column[2] = pd.NA
+    with pytest.raises(ValueError, match="X:3:2.*'colour' is missing"):
+        covshift.lr(lam=0.1).fit(pd.DataFrame({"a": X[:, 0], "colour": column}), y)
+
+
+def test_numbers_in_a_column_of_objects(shifted):
+    X, y, _, _ = shifted
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    numbers, objects = covshift.lr(lam=0.1).fit(frame, y), covshift.lr(lam=0.1).fit(frame.astype(object), y)
+    np.testing.assert_array_equal(objects.predict_proba(frame.astype(object)), numbers.predict_proba(frame))
+    frame = frame.assign(colour=np.resize(["u", "v"], len(X)))
+    mixed = covshift.lr(lam=0.1).fit(frame.astype({"b": object}), y)
+    np.testing.assert_array_equal(
+        mixed.predict_proba(frame), covshift.lr(lam=0.1).fit(frame, y).predict_proba(frame)
+    )
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_categories_that_only_the_target_has(shifted, library):
+    X, y, X_target, _ = shifted
+    frame = FRAMES[library]
+    train = frame({"a": X[:, 0], "colour": np.resize(["u", "v"], len(X))})
+    target = frame({"a": X_target[:, 0], "colour": np.resize(["u", "w"], len(X_target))})
+    with pytest.warns(UserWarning, match="X_target: column 'colour' has the category 'w'"):
+        fit(train, y, target)
+    with pytest.warns(UserWarning, match="X_target: column 'colour' has the category 'w'"):
+        ratio = covshift.LogisticRatio(lam=0.1).fit(train, target)
+    with pytest.warns(UserWarning, match="X: column 'colour' has the category 'w'"):
+        ratio.weights(target)
+
+
+def test_a_column_named_as_the_labels(shifted, tmp_path):
+    X, y, _, _ = shifted
+    for colours in (X[:, 1], np.resize(["u", "v"], len(X))):
+        frame = pd.DataFrame({"y": X[:, 0], "colour": colours})
+        model = covshift.lr(lam=0.1).fit(frame, pd.Series(y, name="y"))
+        assert model.views_[0].features == ["y", "colour"] and model._model.label == "y_"
+
+
 def test_columns_that_supply_densities(shifted):
     X, y, X_target, _ = shifted
     ratio = covshift.LogisticRatio(lam=0.01).fit(X, X_target)
@@ -205,6 +248,15 @@ def bad_calls(X, y, T):
     nan[3, 1], inf[3, 1] = np.nan, np.inf
     R, L = covshift.RobustClassifier, covshift.LogisticRatio
     frame = pd.DataFrame(X, columns=list("abcd"))
+    coloured = frame.assign(a=np.resize(["u", "v"], len(X)))
+    gap = np.where(y == 1, "yes", "no").astype(object)
+    gap[2:3] = None
+    ones = np.arange(len(X))
+    out, back, offsets = (
+        sp.csr_matrix((X[:, 0], np.zeros(len(X), dtype=np.int32), np.arange(len(X) + 1)), shape=X.shape)
+        for _ in range(3)
+    )
+    out.indices[1], back.indices[1], offsets.indptr[1] = 10**8, -(10**8), 10**8
     return {
         "NaN": (lambda: R().fit(nan, y), ValueError, "NaN"),
         "infinite": (lambda: R().fit(inf, y), ValueError, "infinity"),
@@ -250,6 +302,41 @@ def bad_calls(X, y, T):
         "diagnose": (lambda: covshift.diagnose(X, None), ValueError, "X_target"),
         "sampling": (lambda: covshift.biased_split(X, y, quantile=2), ValueError, "quantile"),
         "feature": (lambda: covshift.biased_split(X, y, feature="z"), ValueError, "'z'"),
+        "features": (lambda: covshift.biased_split(X, y, feature=-2), ValueError, "0 to 3"),
+        "rows": (lambda: covshift.biased_split(X, y, n_train=-5), ValueError, "n_train cannot be -5"),
+        "interval": (lambda: covshift.biased_split(X, y, a=3), ValueError, "a cannot be"),
+        "sparse column": (lambda: R().fit(out, y), ValueError, "indices must be < 4.*rebuild"),
+        "sparse negative": (lambda: R().fit(back, y), ValueError, "indices must be >= 0.*rebuild"),
+        "sparse offsets": (lambda: R().fit(offsets, y), ValueError, "non-decreasing.*rebuild"),
+        "missing class": (lambda: R().fit(X, gap), ValueError, "row 3 is missing"),
+        "missing class of a table": (lambda: R().fit(coloured, gap), ValueError, "row 3 is missing"),
+        "no rows": (lambda: R().fit(coloured[:0], []), ValueError, "X has no rows"),
+        "dates": (
+            lambda: R().fit(frame.assign(a=pd.to_datetime(ones, unit="s")), y), TypeError,
+            "'a' of X is of type datetime64"),
+        "dates of polars": (
+            lambda: R().fit(pl.DataFrame({"a": pd.to_datetime(ones, unit="s")}), y), TypeError,
+            "make numbers or texts"),
+        "lazy": (lambda: R().fit(pl.DataFrame(X).lazy(), y), TypeError, r"collect\(\)"),
+        "costs of one dimension": (lambda: R([0, 1]).fit(X, y), ValueError, "row for each action"),
+        "no loss": (lambda: R(None).fit(X, y), ValueError, "loss must be a name"),
+        "lam type": (lambda: R(lam=None).fit(X, y), TypeError, "lam must be a number or a text"),
+        "folds type": (lambda: R(folds="x").fit(X, y), TypeError, "folds must be a number"),
+        "broken folds": (lambda: R(folds=2.5).fit(X, y), ValueError, "folds must be a whole"),
+        "iterations": (lambda: R(max_iter=-1).fit(X, y), ValueError, "max_iter must not be negative"),
+        "seed": (lambda: R(random_state=2**70).fit(X, y), ValueError, "random_state must be below"),
+        "threads type": (lambda: R(threads="all").fit(X, y), TypeError, "threads must be"),
+        "progress": (lambda: R(progress="yes").fit(X, y), TypeError, "progress must be"),
+        "no views": (lambda: R(views={}).fit(X, y, T), ValueError, "'all' or 'each'"),
+        "view member": (lambda: R(views={"a": [0.5]}).fit(X, y, T), TypeError, "0.5 is neither"),
+        "trusted": (
+            lambda: R(generalized_views=None).fit(X, y, T), TypeError, "list of names of views"),
+        "ratio scale": (lambda: L(scale=None).fit(X, T), TypeError, "scale must be a text"),
+        "ratio centres": (lambda: covshift.ULSIF(centres=-3).fit(X, T), ValueError, "centres cannot be -3"),
+        "ratio width text": (
+            lambda: covshift.ULSIF(kernel_width="wide").fit(X, T), ValueError, "kernel_width.*'cv'"),
+        "diagnose ratio": (lambda: covshift.diagnose(X, T, ratio=None), TypeError, "ratio must be"),
+        "diagnose views": (lambda: covshift.diagnose(X, T, views={}), ValueError, "'all' or 'each'"),
         "column": (lambda: R(ratio="column:w").fit(X, y, T), ValueError, "DataFrame"),
     }
 

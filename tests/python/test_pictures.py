@@ -1,7 +1,8 @@
-"""Plots draw what they say, and the examples run."""
+"""Plots draw what they say; the examples and what the documentation shows run."""
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -16,7 +17,8 @@ import pytest
 import covshift
 import covshift.plot
 
-EXAMPLES = sorted((pathlib.Path(__file__).parents[2] / "examples").glob("*.py"))
+PROJECT = pathlib.Path(__file__).parents[2]
+EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +37,10 @@ def test_decision_map(two):
     frame = pd.DataFrame(X, columns=["one", "two"])
     named = covshift.lr(lam=0.01).fit(frame, y)
     assert covshift.plot.decision_map(named, frame, resolution=20).get_xlabel() == "one"
+    classes = np.digitize(X[:, 0], [-0.5, 0.5])  # three, and two actions
+    few = covshift.lr(loss=[[0, 1, 1], [1, 0, 0]], lam=0.01).fit(X, classes)
+    legend = covshift.plot.decision_map(few, X, classes, resolution=20).get_legend()
+    assert {t.get_text() for t in legend.get_texts()} == {"0", "1", "2"}
     with pytest.raises(ValueError, match="two features"):
         covshift.plot.decision_map(model, np.zeros((3, 4)))
 
@@ -72,11 +78,24 @@ def test_there_are_five_examples():
     assert len(EXAMPLES) == 5
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
-def test_example(path, tmp_path):
+def run(path, folder):
     done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", str(path)], cwd=tmp_path, capture_output=True,
+        [sys.executable, "-W", "error::UserWarning", str(path)], cwd=folder, capture_output=True,
         text=True, timeout=300, env={**os.environ, "MPLBACKEND": "Agg"},
     )
     assert done.returncode == 0, done.stderr
-    assert len(done.stdout) > 60 and "nan" not in done.stdout
+    return done.stdout
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.name)
+def test_example(path, tmp_path):
+    shown = run(path, tmp_path)
+    assert len(shown) > 60 and "nan" not in shown
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
+def test_what_a_page_shows_runs(page, tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", (PROJECT / page).read_text(), re.DOTALL)
+    assert blocks
+    (tmp_path / "page.py").write_text("\n".join(blocks))
+    run(tmp_path / "page.py", tmp_path)

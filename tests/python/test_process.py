@@ -180,13 +180,18 @@ def test_others_run_meanwhile():
 def test_progress(shifted, capfd):
     X, y, X_target, _ = shifted
     seen = []
-    covshift.RobustClassifier(progress=lambda stage, share: seen.append((stage, share))).fit(
-        X, y, X_target
-    )
+
+    def watch(stage, share):
+        assert threading.current_thread() is threading.main_thread()
+        seen.append((stage, share))
+
+    covshift.RobustClassifier(progress=watch).fit(X, y, X_target)
     assert seen[-1][0] == "training" and all(0 <= share <= 1 for _, share in seen)
-    assert threading.current_thread() is threading.main_thread()
-    covshift.RobustClassifier(progress=True).fit(X, y, X_target)
-    assert "training" in capfd.readouterr().err
+    for call in (lambda: covshift.RobustClassifier(progress=True).fit(X, y, X_target),
+                 lambda: covshift.diagnose(X, X_target, progress=True)):
+        call()
+        line = capfd.readouterr().err
+        assert "%" in line and line.endswith("\r\x1b[K")  # shown, and taken away again
 
     def fail(stage, share):
         raise RuntimeError("enough")

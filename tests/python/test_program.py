@@ -88,14 +88,15 @@ def test_same_numbers(files, program, method, categories):
     np.testing.assert_array_equal(log_ratio_ours, model.log_ratio(target))
 
 
-def test_same_sample(files, program):
+@pytest.mark.parametrize("crossing", [0.0, 0.3])
+def test_same_sample(files, program, crossing):
     folder, train, y, _ = files
     numbers = train.drop(columns="colour")
     numbers.assign(y=y).to_csv(folder / "all.csv", index=False)
     program("sample", folder / "all.csv", "--label", "y", "--n-train", 20, "--n-target", 30, "--seed",
-            7, "--train-output", folder / "s.csv", "--target-output", folder / "t.csv")
+            7, "--crossing", crossing, "--train-output", folder / "s.csv", "--target-output", folder / "t.csv")
     X, X_target, y_train, _ = covshift.biased_split(
-        numbers, y, n_train=20, n_target=30, random_state=7
+        numbers, y, n_train=20, n_target=30, random_state=7, crossing=crossing
     )
     drawn = pd.read_csv(folder / "s.csv")
     np.testing.assert_allclose(drawn[list("abcd")], X, rtol=1e-15)
@@ -139,13 +140,25 @@ def test_pickle_and_joblib_are_the_model_file(shifted, tmp_path):
 
 def test_classes_come_back(tmp_path, shifted):
     X, y, _, _ = shifted
-    for labels in (np.array([3, 7]), np.array([1.0, 2.0]), np.array(["no", "yes"])):
+    for labels in (np.array([3, 7]), np.array([1.0, 2.0]), np.array(["no", "yes"]),
+                   np.array([False, True]), np.array(["007", "008"]), np.array(["1_0", "nan"])):
         model = covshift.lr(lam=0.1).fit(X, labels[y])
         model.save(tmp_path / "m.json")
         again = covshift.RobustClassifier.load(str(tmp_path / "m.json"))
         np.testing.assert_array_equal(again.classes_, labels)
         assert again.classes_.dtype.kind == labels.dtype.kind
         np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+
+def test_a_loaded_cost_matrix_can_be_fitted_again(tmp_path, shifted):
+    X, y, X_target, _ = shifted
+    model = covshift.robust(loss=[[0, 3], [1, 0], [0.5, 0.5]], lam=0.1).fit(X, y, X_target)
+    model.save(tmp_path / "m.json")
+    again = covshift.RobustClassifier.load(tmp_path / "m.json")
+    np.testing.assert_array_equal(again.loss, model.loss)
+    p = model.predict_proba(X)
+    np.testing.assert_array_equal(again.predict_proba(X), p)
+    np.testing.assert_array_equal(again.fit(X, y, X_target).predict_proba(X), p)
 
 
 def test_files_that_are_none(tmp_path):

@@ -6,6 +6,7 @@ os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: nothi
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import shifted_estimators as own
 import sklearn
 from sklearn.base import clone
@@ -127,6 +128,20 @@ def test_importance_weighted_scorer(shifted):
     assert search.best_params_["lam"] in (1.0, 0.01)
     with pytest.raises(TypeError, match=r"LogisticRatio\(\)\.fit"):
         covshift.importance_weighted_scorer("accuracy", "logistic")
+    with pytest.raises(TypeError, match=r"LogisticRatio\(\)\.fit"):
+        covshift.importance_weighted_scorer("accuracy", covshift.LogisticRatio)
+    with pytest.raises(NotFittedError):
+        covshift.importance_weighted_scorer("accuracy", covshift.LogisticRatio())
+
+
+def test_target_is_whole(shifted):
+    X_target = shifted[2]
+    for X in (X_target, X_target.tolist(), sp.csr_array(X_target)):
+        target = covshift.Target(X)
+        assert target.shape == X_target.shape and target[:3] is target
+        np.testing.assert_array_equal(np.asarray(target), X_target)
+        with pytest.raises(TypeError, match="iter"):
+            list(target)
 
 
 def test_options_of_a_ratio_within(shifted):
