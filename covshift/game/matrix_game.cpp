@@ -7,7 +7,6 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/game/barrier.hpp"
-#include "covshift/game/scratch.hpp"
 
 namespace covshift {
 namespace {
@@ -65,18 +64,22 @@ int arg_max(std::span<const double> x) {
 }
 
 void project_to_simplex(std::span<double> x) {
-  // Duchi et al. 2008: the threshold tau is the mean excess over 1 of the largest entries.
-  Scratch<double> sorted(x.size());
-  std::copy(x.begin(), x.end(), sorted.begin());
-  std::sort(sorted.begin(), sorted.end(), std::greater<>());
-  // All relative to the top: digits lost to a large common offset would be missing from the sum.
-  const double top = sorted[0];
-  double sum = 0;
+  // The threshold tau is the mean excess over 1 of the entries above it: from all that can be on,
+  // those below leave, which raises it, until none does (Michelot 1986). All relative to the top:
+  // digits lost to a large common offset would be missing from the sum.
+  const double top = x[arg_max(x)];
   double tau = -1;
-  for (std::size_t k = 1; k < x.size(); ++k) {
-    if (sorted[k] - top <= tau) break;
-    sum += sorted[k] - top;
-    tau = (sum - 1) / static_cast<double>(k + 1);
+  for (std::size_t before = x.size() + 1;;) {
+    double sum = -1;
+    std::size_t members = 0;
+    for (const double v : x) {
+      const bool above = v - top > tau;
+      sum += above ? v - top : 0;
+      members += above ? 1 : 0;
+    }
+    if (members >= before || members == 0) break;  // none: not a number
+    before = members;
+    tau = sum / static_cast<double>(members);
   }
   for (double& v : x) v = std::max(0.0, (v - top) - tau);
 }

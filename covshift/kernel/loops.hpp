@@ -184,12 +184,21 @@ template <std::size_t Vectors>
 void sparse_times_many(const SparseRow& z, const double* t, std::size_t labels, std::size_t y,
                        double* psi) {
   const std::size_t pitch = sparse_pitch(labels);
+  // Even and odd entries apart, so that additions need not wait for each other.
   Vector sum[Vectors] = {};
-  for (std::size_t e = 0; e < z.entries; ++e) {
+  Vector odd[Vectors] = {};
+  const auto add = [&](std::size_t e, Vector* to) {
     const double* from = t + static_cast<std::size_t>(z.columns[e]) * pitch + y;
     const Vector x = all(z.values[e]);
-    for (std::size_t v = 0; v < Vectors; ++v) sum[v] += x * load(from + v * width);
+    for (std::size_t v = 0; v < Vectors; ++v) to[v] += x * load(from + v * width);
+  };
+  std::size_t e = 0;
+  for (; e + 2 <= z.entries; e += 2) {
+    add(e, sum);
+    add(e + 1, odd);
   }
+  if (e < z.entries) add(e, sum);
+  for (std::size_t v = 0; v < Vectors; ++v) sum[v] += odd[v];
   for (std::size_t l = 0; l < Vectors * width && y + l < labels; ++l) {
     psi[(y + l) * block_rows] = sum[l / width][l % width];
   }

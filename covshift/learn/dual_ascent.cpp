@@ -12,9 +12,10 @@ namespace {
 /// other gets its exact best answer with all others held, T = A(q) / (2 lambda) kept up to date,
 ///     max_q  H(q) + psi_i'q - beta_i/2 ||q - q_i||^2,     beta_i = a_i r_i ||zhat_i||^2 / (2
 ///     lambda).
-/// Examples whose answer has settled are visited less often. One thread: every step needs the last.
-/// Several holders of examples sweep at the same time, each as if its steps weighed as much more as
-/// there are holders, which keeps their sum an ascent (CoCoA+, Ma et al. 2015).
+/// A round visits everyone and then, as long as that gains more a visit, those whose answer still
+/// moves. One thread: every step needs the last.
+/// Several holders of examples go their rounds at the same time, each as if its steps weighed as
+/// much more as there are holders, which keeps their sum an ascent (CoCoA+, Ma et al. 2015).
 class DualAscent {
  public:
   DualAscent(const Examples& examples, const SolveOptions& options)
@@ -23,42 +24,40 @@ class DualAscent {
         monitor_(examples, options, Solver::dual_ascent, 100'000),
         random_(options.seed),
         t_(RowMatrix::Zero(examples.dims(), examples.labels())),
+        packed_(examples.pack(t_, false)),
         q_(examples.size() * k_, 0.0),
         beta_(examples.size()),
         order_(examples.size()),
+        psi_(k_ * block_rows),
         b_(k_),
-        answer_(k_),
-        delta_(k_) {
+        answer_(k_) {
     e_.reducer().sum({&holders_, 1});
     for (std::size_t i = 0; i < e_.size(); ++i) {
       q_[i * k_ + e_.label()[i]] = 1;  // A = 0, T = 0
       beta_[i] = holders_ * e_.a()[i] * e_.r()[i] * e_.norm2(i) / (2 * e_.lambda());
     }
-    std::iota(order_.begin(), order_.end(), 0);
     if (!options.start_adversary.empty()) start_from(options.start_adversary);
   }
 
   Solution run() {
     RowMatrix a;
-    int epoch = 0;
-    int next_check = 1;
-    for (;; ++epoch) {
-      if (epoch == next_check || monitor_.out_of_time() || epoch == 0 ||
-          (monitor_.options().max_iterations > 0 && epoch >= monitor_.options().max_iterations)) {
-        // The pass gives A(q) afresh, which also takes the rounding of many updates out of T.
-        e_.pass(t_, a, q_.data());
-        t_ = a / (2 * e_.lambda());
+    int next_check = 0;
+    for (int round = 0;; ++round) {
+      const int limit = monitor_.options().max_iterations;
+      if (round == next_check || monitor_.out_of_time() || (limit > 0 && round >= limit)) {
+        t_ = e_.unpack(packed_);
         const PassTotals totals = e_.pass(t_, a, q_.data());
-        if (monitor_.stop(t_, certify(totals, t_, a, e_.lambda()), epoch)) break;
-        next_check = epoch + std::max(1, epoch / 8);
-        std::iota(order_.begin(), order_.end(), 0);
+        if (monitor_.stop(t_, certify(totals, t_, a, e_.lambda()), round)) {
+          Solution solution = monitor_.finish(round);
+          solution.adversary = std::move(q_);
+          return solution;
+        }
+        packed_ = e_.pack(a / (2 * e_.lambda()), false);  // without the rounding of many updates
+        next_check = round + std::max(1, round / 8);
       }
-      sweep();
+      go_round();
       if (holders_ > 1) gather();
     }
-    Solution solution = monitor_.finish(epoch);
-    solution.adversary = std::move(q_);
-    return solution;
   }
 
  private:
@@ -73,7 +72,7 @@ class DualAscent {
     const double share =
         squared > 0 ? std::clamp(2 * e_.lambda() * totals.risk / squared, 0.0, 1.0) : 1.0;
     for (std::size_t j = 0; j < q_.size(); ++j) q_[j] += share * (answers[j] - q_[j]);
-    t_ = a * (share / (2 * e_.lambda()));
+    packed_ = e_.pack(a * (share / (2 * e_.lambda())), false);
   }
 
   /// T = A(q) / (2 lambda) for the answers of all holders.
@@ -85,27 +84,50 @@ class DualAscent {
       rows_[i * k_ + e_.label()[i]] += scale;
     }
     e_.collect(rows_.data(), t_);
+    packed_ = e_.pack(t_, false);
   }
 
-  void sweep() {
-    random_.shuffle(std::span(order_));
+  void go_round() {
+    const std::size_t blocks = (e_.size() + neighbours - 1) / neighbours;
+    block_order_.resize(blocks);
+    std::iota(block_order_.begin(), block_order_.end(), 0);
+    random_.shuffle(std::span(block_order_));
+    order_.clear();
+    for (const std::size_t b : block_order_) {
+      for (std::size_t i = b * neighbours; i < std::min((b + 1) * neighbours, e_.size()); ++i) {
+        order_.push_back(i);
+      }
+    }
+    double everyone = 0;  // what a visit gained when all were visited
+    for (int sweep = 0; sweep < 30 && !order_.empty(); ++sweep) {
+      const auto visits = static_cast<double>(order_.size());
+      const double gain = this->sweep() / visits;
+      if (sweep == 0) everyone = gain;
+      if (gain < everyone) break;
+    }
+  }
+
+  /// Visits those in order_, keeps those that moved; what the dual gained at least.
+  double sweep() {
+    double gained = 0;
     std::size_t kept = 0;
-    for (const std::size_t i : order_) {
-      if (visit(i)) order_[kept++] = i;
+    for (std::size_t n = 0; n < order_.size(); ++n) {
+      if (n + 2 < order_.size()) e_.prefetch(order_[n + 2]);
+      const std::size_t i = order_[n];
+      const double gain = visit(i);
+      if (gain > 0) order_[kept++] = i;
+      gained += gain;
     }
     order_.resize(kept);
-    if (kept == 0) {  // all settled: look at everyone again
-      order_.resize(e_.size());
-      std::iota(order_.begin(), order_.end(), 0);
-    }
+    return gained;
   }
 
-  /// True if the example's answer moved.
-  bool visit(std::size_t i) {
+  /// 0 if the example's answer stayed.
+  double visit(std::size_t i) {
     double* q = q_.data() + i * k_;
-    e_.potential(i, t_, b_.data());
-    const double own = b_[e_.label()[i]];
-    for (std::size_t y = 0; y < k_; ++y) b_[y] += beta_[i] * q[y] - own;
+    e_.potential(i, packed_, psi_.data(), buffer_);
+    const double own = psi_[e_.label()[i] * block_rows];
+    for (std::size_t y = 0; y < k_; ++y) b_[y] = psi_[y * block_rows] - own + beta_[i] * q[y];
     if (beta_[i] > 1e-12) {
       e_.game().proximal(b_, beta_[i], e_.label()[i], answer_);
     } else {
@@ -113,16 +135,18 @@ class DualAscent {
       e_.game().play(1, b_.data(), &e_.label()[i], &value, answer_.data());
     }
     double moved = 0;
-    for (std::size_t y = 0; y < k_; ++y) {
-      delta_[y] = q[y] - answer_[y];
-      moved = std::max(moved, std::abs(delta_[y]));
-    }
-    if (moved < 1e-14) return false;
+    double squared = 0;
     const double scale = holders_ * e_.a()[i] / (2 * e_.lambda());
-    for (std::size_t y = 0; y < k_; ++y) delta_[y] *= scale;
-    e_.add(i, delta_.data(), t_);
+    for (std::size_t y = 0; y < k_; ++y) {
+      const double delta = q[y] - answer_[y];
+      moved = std::max(moved, std::abs(delta));
+      squared += delta * delta;
+      psi_[y * block_rows] = scale * delta;
+    }
+    if (moved < 1e-14) return 0;
+    e_.add(i, psi_.data(), packed_, buffer_);
     std::copy(answer_.begin(), answer_.end(), q);
-    return true;
+    return std::max(e_.c()[i] * beta_[i] * squared / 2, 1e-300);
   }
 
   const Examples& e_;
@@ -131,9 +155,11 @@ class DualAscent {
   Random random_;
   double holders_ = 1;
   RowMatrix t_;
+  Packed packed_;  // T as the visits change it
   std::vector<double> q_, beta_, rows_;
-  std::vector<std::size_t> order_;
-  std::vector<double> b_, answer_, delta_;
+  static constexpr std::size_t neighbours = 16;
+  std::vector<std::size_t> order_, block_order_;
+  std::vector<double> psi_, b_, answer_, buffer_;
 };
 
 }  // namespace

@@ -98,22 +98,24 @@ void Examples::each_lane(
   });
 }
 
-void Examples::potential(std::size_t i, const RowMatrix& t, double* psi) const {
-  const int k = labels_;
-  std::fill(psi, psi + k, 0.0);
-  each_entry(i, [&](std::size_t j, double z) {
-    const double* row = t.data() + j * k;
-    for (int y = 0; y < k; ++y) psi[y] += z * row[y];
-  });
-  for (int y = 0; y < k; ++y) psi[y] *= r_[i];
-}
-
-void Examples::add(std::size_t i, const double* delta, RowMatrix& t) const {
-  const int k = labels_;
-  each_entry(i, [&](std::size_t j, double z) {
-    double* row = t.data() + j * k;
-    for (int y = 0; y < k; ++y) row[y] += z * delta[y];
-  });
+void Examples::prefetch(std::size_t i) const {
+  const auto lines = [](const void* from, std::size_t bytes) {
+    for (std::size_t b = 0; b < bytes; b += 64) {
+      __builtin_prefetch(static_cast<const char*>(from) + b);
+    }
+  };
+  std::visit(
+      [&](const auto& x) {
+        if constexpr (requires { x.offsets; }) {
+          const std::int64_t begin = x.offsets[row_[i]];
+          const auto n = static_cast<std::size_t>(x.offsets[row_[i] + 1] - begin);
+          lines(x.columns + begin, n * sizeof *x.columns);
+          lines(x.values + begin, n * sizeof *x.values);
+        } else {
+          lines(x.data + row_[i] * x.stride, cols_ * sizeof *x.data);
+        }
+      },
+      problem_.features.storage);
 }
 
 double Examples::norm2(std::size_t i) const {

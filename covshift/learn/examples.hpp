@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "covshift/base/large_vector.hpp"
 #include "covshift/kernel/kernels.hpp"
 #include "covshift/learn/problem.hpp"
 
@@ -25,8 +26,9 @@ struct PassTotals {
 /// Weights, or a sum like them, as the kernels want them, for `labels` labels.
 struct Packed {
   std::size_t labels = 0;
-  std::vector<double> features;  ///< label after label if dense, column after column if sparse
-  std::vector<double> bias;      ///< one for each label
+  /// Label after label if dense, column after column if sparse.
+  LargeVector features;
+  std::vector<double> bias;  ///< one for each label
 };
 
 /// A block of examples on its way through a pass, label-major (kernel/kernels.hpp).
@@ -87,9 +89,19 @@ class Examples {
   /// ||zhat_i||^2
   [[nodiscard]] double norm2(std::size_t i) const;
 
-  /// One example alone, for coordinate methods: psi = r zhat T, and T += zhat delta'.
-  void potential(std::size_t i, const RowMatrix& t, double* psi) const;
-  void add(std::size_t i, const double* delta, RowMatrix& t) const;
+  /// Weights as kernels read them, for all labels or for all but label 0 and relative to it.
+  [[nodiscard]] Packed pack(const RowMatrix& t, bool contrasts) const;
+  /// Back again; without label 0 its weights are what makes the rows sum to 0.
+  [[nodiscard]] RowMatrix unpack(const Packed& packed) const;
+  /// One example alone, for coordinate methods, with packed weights of all labels: its potentials
+  /// psi = r zhat T, and T += zhat delta', both label-major (psi[y * block_rows]). `buffer` is room
+  /// that is kept from call to call.
+  void potential(std::size_t i, const Packed& t, double* psi, std::vector<double>& buffer) const {
+    times(i, 1, t, psi, buffer);
+  }
+  void add(std::size_t i, const double* delta, Packed& t, std::vector<double>& buffer) const;
+  /// Has the memory fetch an example that will be wanted soon.
+  void prefetch(std::size_t i) const;
 
   /// Runs body(first, last, lane) over the lanes: fixed ranges of examples, whatever the threads.
   void each_lane(const std::function<void(std::size_t, std::size_t, std::size_t)>& body) const;
@@ -104,8 +116,6 @@ class Examples {
   /// `buffer`.
   DenseBlock dense_block(std::size_t first, std::size_t n, std::vector<double>& buffer) const;
   SparseRow sparse_row(std::size_t i, std::vector<double>& buffer) const;
-  /// For all labels, or for all but label 0 and relative to it.
-  [[nodiscard]] Packed pack(const RowMatrix& t, bool contrasts) const;
   [[nodiscard]] Packed packed_zero(bool contrasts) const;
   /// Adds up the lanes' sums.
   void sum_lanes(std::vector<Packed>& partial, RowMatrix& out) const;

@@ -97,6 +97,24 @@ Packed Examples::pack(const RowMatrix& t, bool contrasts) const {
   return packed;
 }
 
+RowMatrix Examples::unpack(const Packed& packed) const {
+  const std::size_t pitch = sparse() ? sparse_pitch(packed.labels) : padded(cols_);
+  const auto k = static_cast<std::size_t>(labels_);
+  const std::size_t skip = k - packed.labels;
+  RowMatrix out(dims(), labels_);
+  for (std::size_t j = 0; j < static_cast<std::size_t>(dims()); ++j) {
+    double* row = out.data() + j * k;
+    double rest = 0;
+    for (std::size_t y = 0; y < packed.labels; ++y) {
+      row[y + skip] =
+          j == cols_ ? packed.bias[y] : packed.features[sparse() ? j * pitch + y : y * pitch + j];
+      rest -= row[y + skip];
+    }
+    if (skip == 1) row[0] = rest;
+  }
+  return out;
+}
+
 void Examples::sum_lanes(std::vector<Packed>& partial, RowMatrix& out) const {
   Packed& sum = partial[0];
   parallel_tasks(threads_, lanes_, [&](std::size_t part) {
@@ -109,20 +127,7 @@ void Examples::sum_lanes(std::vector<Packed>& partial, RowMatrix& out) const {
   for (std::size_t lane = 1; lane < lanes_; ++lane) {
     for (std::size_t y = 0; y < sum.labels; ++y) sum.bias[y] += partial[lane].bias[y];
   }
-  const std::size_t pitch = sparse() ? sparse_pitch(sum.labels) : padded(cols_);
-  const auto k = static_cast<std::size_t>(labels_);
-  const std::size_t skip = k - sum.labels;
-  out.resize(dims(), labels_);
-  for (std::size_t j = 0; j < static_cast<std::size_t>(dims()); ++j) {
-    double* row = out.data() + j * k;
-    double rest = 0;
-    for (std::size_t y = 0; y < sum.labels; ++y) {
-      row[y + skip] =
-          j == cols_ ? sum.bias[y] : sum.features[sparse() ? j * pitch + y : y * pitch + j];
-      rest -= row[y + skip];
-    }
-    if (skip == 1) row[0] = rest;
-  }
+  out = unpack(sum);
   reducer_->sum({out.data(), static_cast<std::size_t>(out.size())});
 }
 
@@ -160,6 +165,17 @@ void Examples::times_transposed(std::size_t first, std::size_t n, const double* 
     for (std::size_t b = 0; b < n; ++b) {
       out.bias[y] += bias_of(first + b) * rows[y * block_rows + b];
     }
+  }
+}
+
+void Examples::add(std::size_t i, const double* delta, Packed& t,
+                   std::vector<double>& buffer) const {
+  times_transposed(i, 1, delta, t, buffer);
+  if (sparse()) return;
+  // Beyond the columns a sum may hold anything, but weights are 0.
+  const std::size_t pitch = padded(cols_);
+  for (std::size_t y = 0; y < t.labels; ++y) {
+    std::fill_n(t.features.data() + y * pitch + cols_, pitch - cols_, 0.0);
   }
 }
 

@@ -84,7 +84,7 @@ void Classifier::evaluate(const MatrixView& x, const GivenDensities& given, doub
     if (!one.log_scale.empty()) {
       one.log_scale = problem.log_scale.subspan(i * static_cast<std::size_t>(scales), scales);
     }
-    Examples(one, 1, nullptr).potential(0, t, psi + i * k);
+    Examples(one, 1, nullptr).potentials(t, psi + i * k);
   }
 }
 

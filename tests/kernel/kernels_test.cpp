@@ -1,0 +1,216 @@
+// Every set of kernels that this processor runs, against the sums and games written out.
+#include "covshift/kernel/kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "covshift/base/random.hpp"
+#include "covshift/game/game.hpp"
+
+namespace covshift {
+namespace {
+
+class Kernel : public testing::TestWithParam<const Kernels*> {
+ protected:
+  const Kernels& kernel = *GetParam();
+  Random random{7};
+
+  std::vector<double> numbers(std::size_t n, double scale = 1) {
+    std::vector<double> x(n);
+    for (double& v : x) v = scale * random.normal();
+    return x;
+  }
+};
+
+TEST_P(Kernel, PotentialsAndGradientsAreTheirSums) {
+  for (const std::size_t columns : {1U, 7U, 8U, 9U, 50U, 133U}) {
+    for (const std::size_t labels : {1U, 2U, 3U, 4U, 5U, 11U}) {
+      for (const std::size_t rows : {1U, 3U, 4U, 63U, 64U}) {
+        const std::size_t pitch = padded(columns);
+        // What follows a row is the next one: it must not count.
+        const std::vector<double> z = numbers((rows - 1) * columns + pitch);
+        std::vector<double> t(labels * pitch);
+        for (std::size_t y = 0; y < labels; ++y) {
+          for (std::size_t j = 0; j < columns; ++j) t[y * pitch + j] = random.normal();
+        }
+        const DenseBlock block{z.data(), columns, rows, columns};
+        std::vector<double> psi(labels * block_rows);
+        kernel.times(block, t.data(), labels, psi.data());
+        std::vector<double> sum(labels * pitch, 0.25);
+        kernel.times_transposed(block, psi.data(), labels, sum.data());
+        for (std::size_t y = 0; y < labels; ++y) {
+          for (std::size_t b = 0; b < rows; ++b) {
+            double expected = 0;
+            for (std::size_t j = 0; j < columns; ++j) {
+              expected += z[b * columns + j] * t[y * pitch + j];
+            }
+            ASSERT_NEAR(psi[y * block_rows + b], expected, 1e-12) << columns << ' ' << labels;
+          }
+          for (std::size_t j = 0; j < columns; ++j) {
+            double expected = 0.25;
+            for (std::size_t b = 0; b < rows; ++b) {
+              expected += psi[y * block_rows + b] * z[b * columns + j];
+            }
+            ASSERT_NEAR(sum[y * pitch + j], expected, 1e-10) << columns << ' ' << labels;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Kernel, ARowsDigitsDoNotDependOnItsCompany) {
+  constexpr std::size_t columns = 21;
+  const std::vector<double> z = numbers(block_rows * columns + 8);
+  std::vector<double> t = numbers(3 * padded(columns));
+  for (std::size_t y = 0; y < 3; ++y) {
+    std::fill(t.begin() + static_cast<long>(y * padded(columns) + columns),
+              t.begin() + static_cast<long>((y + 1) * padded(columns)), 0.0);
+  }
+  std::vector<double> all(3 * block_rows);
+  kernel.times({z.data(), columns, block_rows, columns}, t.data(), 3, all.data());
+  for (std::size_t b = 0; b < block_rows; ++b) {
+    std::vector<double> one(3 * block_rows);
+    kernel.times({z.data() + b * columns, columns, 1, columns}, t.data(), 3, one.data());
+    for (std::size_t y = 0; y < 3; ++y) ASSERT_EQ(one[y * block_rows], all[y * block_rows + b]);
+  }
+}
+
+TEST_P(Kernel, SparseRowsAreTheirSums) {
+  constexpr std::size_t columns = 40;
+  for (const std::size_t labels : {1U, 2U, 3U, 4U, 5U, 8U, 19U, 40U}) {
+    for (const std::size_t entries : {0U, 1U, 2U, 5U, 12U}) {
+      const std::size_t pitch = sparse_pitch(labels);
+      const std::vector<double> t = numbers(columns * pitch);
+      const std::vector<double> values = numbers(entries);
+      std::vector<std::int32_t> places(entries);
+      for (auto& place : places) place = static_cast<std::int32_t>(random.below(columns));
+      const SparseRow row{places.data(), values.data(), entries};
+      std::vector<double> psi(labels * block_rows, 9.0);
+      kernel.sparse_times(row, t.data(), labels, psi.data());
+      std::vector<double> sum(columns * pitch);
+      kernel.sparse_times_transposed(row, psi.data(), labels, sum.data());
+      std::vector<double> expected(columns * labels);
+      for (std::size_t y = 0; y < labels; ++y) {
+        double dot = 0;
+        for (std::size_t e = 0; e < entries; ++e) dot += values[e] * t[places[e] * pitch + y];
+        ASSERT_NEAR(psi[y * block_rows], dot, 1e-13) << labels << ' ' << entries;
+        for (std::size_t e = 0; e < entries; ++e) {
+          expected[places[e] * labels + y] += values[e] * psi[y * block_rows];
+        }
+      }
+      for (std::size_t j = 0; j < columns; ++j) {
+        for (std::size_t y = 0; y < labels; ++y) {
+          ASSERT_NEAR(sum[j * pitch + y], expected[j * labels + y], 1e-12) << labels;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(Kernel, LogGameKeepsEveryDigit) {
+  for (const std::size_t labels : {2U, 3U, 5U, 30U}) {
+    for (const double scale : {1e-9, 1e-3, 1.0, 30.0, 700.0, 1e5}) {
+      std::vector<double> psi = numbers(labels * block_rows, scale);
+      for (std::size_t b = 0; b < 8; ++b) psi[b] = psi[block_rows + b];  // ties
+      std::vector<double> value(block_rows);
+      std::vector<double> q(labels * block_rows);
+      kernel.log_game(block_rows, labels, psi.data(), value.data(), q.data());
+      for (std::size_t b = 0; b < block_rows; ++b) {
+        // Differences as numbers of this kind have them: what they round off is not the kernel's.
+        double top = psi[b];
+        for (std::size_t y = 0; y < labels; ++y) top = std::max(top, psi[y * block_rows + b]);
+        long double sum = 0;
+        for (std::size_t y = 0; y < labels; ++y) {
+          sum += expl(static_cast<long double>(psi[y * block_rows + b] - top));
+        }
+        const long double rest = logl(sum);
+        // V less the top, where the top itself has no digits beyond it to lose.
+        const auto error = static_cast<double>(value[b] - (top + rest));
+        ASSERT_LE(std::abs(error), 4e-16 * (std::abs(top) + static_cast<double>(rest)) + 1e-300);
+        for (std::size_t y = 0; y < labels; ++y) {
+          const auto expected = static_cast<double>(
+              expl(static_cast<long double>(psi[y * block_rows + b] - top)) / sum);
+          ASSERT_NEAR(q[y * block_rows + b], expected, 2e-15 * expected + 1e-300);
+        }
+      }
+    }
+  }
+}
+
+// Potentials relative to the true label's, which pays most: the loss itself, down to 1e-300.
+TEST_P(Kernel, SmallLossesKeepTheirDigits) {
+  std::vector<double> psi(2 * block_rows);
+  std::vector<double> value(block_rows);
+  std::vector<double> q(2 * block_rows);
+  for (std::size_t b = 0; b < block_rows; ++b)
+    psi[block_rows + b] = -11.0 * (static_cast<double>(b) + 0.3);
+  kernel.log_game(block_rows, 2, psi.data(), value.data(), q.data());
+  for (std::size_t b = 0; b < block_rows; ++b) {
+    const double expected = std::log1p(std::exp(psi[block_rows + b]));
+    ASSERT_NEAR(value[b], expected, 1e-15 * expected) << psi[block_rows + b];
+  }
+}
+
+TEST_P(Kernel, ZeroOneGameIsThatOfTheRows) {
+  for (const int labels : {2, 3, 5, 17}) {
+    const auto k = static_cast<std::size_t>(labels);
+    const auto game = zero_one_game(labels);
+    for (const double scale : {1e-8, 0.3, 1.0, 50.0}) {
+      std::vector<double> psi = numbers(k * block_rows, scale);
+      for (std::size_t b = 0; b < 8; ++b) psi[b] = psi[block_rows + b];         // ties
+      for (std::size_t b = 8; b < 12; ++b) psi[b] = psi[block_rows + b] + 1.0;  // on the border
+      std::vector<double> value(block_rows);
+      std::vector<double> q(k * block_rows);
+      kernel.zero_one_game(block_rows, k, psi.data(), value.data(), q.data());
+      for (std::size_t b = 0; b < block_rows; ++b) {
+        std::vector<double> row(k);
+        std::vector<double> answer(k);
+        for (std::size_t y = 0; y < k; ++y) row[y] = psi[y * block_rows + b];
+        double expected = 0;
+        game->play(1, row.data(), nullptr, &expected, answer.data());
+        ASSERT_NEAR(value[b], expected, 1e-14 * (1 + std::abs(expected)));
+        // Ties allow other answers; any good one is a distribution that attains the value.
+        double sum = 0;
+        double pays = 0;
+        for (std::size_t y = 0; y < k; ++y) {
+          answer[y] = q[y * block_rows + b];
+          ASSERT_GE(answer[y], 0);
+          sum += answer[y];
+          pays += answer[y] * row[y];
+        }
+        ASSERT_NEAR(sum, 1, 1e-14);
+        ASSERT_NEAR(pays + game->bayes_risk(answer, 0), expected, 1e-13 * (1 + std::abs(expected)));
+      }
+    }
+  }
+}
+
+TEST_P(Kernel, WhatIsNotANumberStaysSo) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double bad : {nan, std::numeric_limits<double>::infinity()}) {
+    std::vector<double> psi(3 * block_rows);
+    psi[5] = bad;
+    std::vector<double> value(block_rows);
+    std::vector<double> q(3 * block_rows);
+    kernel.log_game(block_rows, 3, psi.data(), value.data(), q.data());
+    EXPECT_FALSE(std::isfinite(value[5]));
+    EXPECT_TRUE(std::isfinite(value[4]));
+    kernel.zero_one_game(block_rows, 3, psi.data(), value.data(), q.data());
+    EXPECT_FALSE(std::isfinite(value[5]));
+    EXPECT_TRUE(std::isfinite(value[4]));
+  }
+}
+
+std::string name_of(const testing::TestParamInfo<const Kernels*>& info) {
+  return std::string(info.param->name);
+}
+INSTANTIATE_TEST_SUITE_P(Sets, Kernel,
+                         testing::ValuesIn(runnable_kernels().begin(), runnable_kernels().end()),
+                         name_of);
+
+}  // namespace
+}  // namespace covshift
