@@ -9,6 +9,16 @@
 namespace covshift {
 namespace {
 
+/// Factors the Hessian of examples whose adversaries are q (examples x K).
+void factor_at(const std::vector<double>& q, std::size_t k, NewtonSystem& system) {
+  system.factor([&](std::size_t i, std::size_t /*lane*/, double* b) {
+    const double* own = q.data() + i * k;
+    for (std::size_t x = 0; x < k; ++x) {
+      for (std::size_t y = 0; y < k; ++y) b[x * k + y] = (x == y ? own[x] : 0) - own[x] * own[y];
+    }
+  });
+}
+
 /// About the optimum of a sample and the curvature that it has: what a large problem starts from
 /// and is preconditioned with.
 class Scout {
@@ -40,12 +50,7 @@ class Scout {
     std::vector<double> q(examples_.size() * k);
     RowMatrix a;
     examples_.pass(t, a, nullptr, keep_rows(examples_.labels(), nullptr, q.data()));
-    system_.factor([&](std::size_t i, std::size_t /*lane*/, double* b) {
-      const double* own = q.data() + i * k;
-      for (std::size_t x = 0; x < k; ++x) {
-        for (std::size_t y = 0; y < k; ++y) b[x * k + y] = (x == y ? own[x] : 0) - own[x] * own[y];
-      }
-    });
+    factor_at(q, k, system_);
   }
   void solve(const RowMatrix& right, RowMatrix& t) const { system_.solve(right, t); }
 
@@ -57,9 +62,9 @@ class Scout {
   NewtonSystem system_;
 };
 
-/// min_T  sum_i c_i [logsumexp(psi_i) - psi_i[y_i]] + lambda ||T||^2  for many parameters or
-/// examples, by Newton's method: steps from conjugate gradients, and where the whole step is not
-/// right an exact line search on cached potentials.
+/// min_T  sum_i c_i [logsumexp(psi_i) - psi_i[y_i]] + lambda ||T||^2  by Newton's method. Steps
+/// come from the factored Hessian where that is cheap, otherwise from conjugate gradients; where
+/// the whole step is not right, an exact line search on cached potentials finds how much of it is.
 class Newton {
  public:
   Newton(const Examples& examples, const SolveOptions& options)
@@ -67,12 +72,15 @@ class Newton {
         k_(static_cast<std::size_t>(examples.labels())),
         monitor_(examples, options, Solver::newton, 500),
         t_(RowMatrix::Zero(examples.dims(), examples.labels())),
-        q_(examples.size() * (k_ - 1)) {
-    if (Scout::worth(examples, options)) {
+        q_(cheap_steps(examples) ? 0 : examples.size() * (k_ - 1)) {
+    if (cheap_steps(examples)) {
+      direct_ = std::make_unique<NewtonSystem>(examples);
+      q_rows_.resize(examples.size() * k_);
+    } else if (Scout::worth(examples, options)) {
       scout_ = std::make_unique<Scout>(examples, options);
       if (!scout_->usable()) scout_.reset();
     }
-    if (!scout_) {  // the Hessian's diagonal where all classes are as likely
+    if (!direct_ && !scout_) {  // the Hessian's diagonal where all classes are as likely
       const double curvature = static_cast<double>(k_ - 1) / static_cast<double>(k_ * k_);
       for (const double square : e_.squares()) {
         scale_.push_back(1 / (2 * e_.lambda() + curvature * square));
@@ -94,7 +102,12 @@ class Newton {
       const Bounds bounds = certify(totals, t_, a, e_.lambda());
       if (monitor_.stop(t_, bounds, iteration)) break;
       const RowMatrix gradient = 2 * e_.lambda() * t_ - a;
-      conjugate_step(gradient, monitor_.target(bounds.objective) / bounds.gap, step);
+      if (direct_) {
+        factor_at(q_rows_, k_, *direct_);
+        direct_->solve(-gradient, step);
+      } else {
+        conjugate_step(gradient, monitor_.target(bounds.objective) / bounds.gap, step);
+      }
       const double slope = gradient.cwiseProduct(step).sum();
       if (!(slope < 0)) break;  // rounding: no direction descends any more
       // The whole step first: the pass that judges it is the one that the next step needs.
@@ -112,9 +125,10 @@ class Newton {
   }
 
  private:
-  /// A pass at T that keeps q, the curvatures' part, without label 0: a block's labels one after
-  /// the other.
+  /// A pass at T that keeps q, the curvatures' part: for conjugate gradients without label 0, a
+  /// block's labels one after the other.
   PassTotals look(RowMatrix& a) {
+    if (direct_) return e_.pass(t_, a, nullptr, keep_rows(e_.labels(), nullptr, q_rows_.data()));
     return e_.pass(t_, a, nullptr, [&](const BlockOf& block) {
       float* out = q_.data() + block.first * (k_ - 1);
       for (std::size_t y = 1; y < k_; ++y) {
@@ -252,6 +266,8 @@ class Newton {
   std::size_t k_;
   Monitor monitor_;
   RowMatrix t_;
+  std::unique_ptr<NewtonSystem> direct_;
+  std::vector<double> q_rows_;  // with direct_
   std::vector<float> q_;
   std::vector<double> psi_, move_;
   std::unique_ptr<Scout> scout_;

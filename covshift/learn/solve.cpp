@@ -14,19 +14,10 @@ bool few_parameters(const Examples& examples) {
   return parameters <= 2000;
 }
 
-/// Games have no better solver to fall back to; log loss has, where a step costs more than the
-/// conjugate gradients of a Newton step.
-bool cheap_steps(const Examples& examples) {
-  const auto parameters = static_cast<double>(NewtonSystem::size(examples));
-  auto size = static_cast<double>(examples.size());
-  examples.reducer().sum({&size, 1});  // all holders must choose alike
-  return parameters <= 200 && size * parameters * parameters < 2e9;
-}
-
 Solver choose(const Examples& examples, Solver asked) {
   const bool smooth = examples.game().smooth();
   if (asked == Solver::automatic) {
-    if (smooth) return cheap_steps(examples) ? Solver::interior : Solver::newton;
+    if (smooth) return Solver::newton;
     return few_parameters(examples) ? Solver::interior : Solver::dual_ascent;
   }
   if ((smooth && asked == Solver::dual_ascent) || (!smooth && asked == Solver::newton)) {
@@ -108,13 +99,17 @@ Solution solve(const Problem& problem, const SolveOptions& options) {
     default:
       break;
   }
-  Solution solution = solve_newton(examples, options);
-  if (options.solver == Solver::automatic && options.max_iterations == 0 &&
-      solution.status == Status::iteration_limit && few_parameters(examples)) {
-    // Potentials that saturate (ratios of e^10) stall Newton's method, but not this one.
-    SolveOptions again = options;
-    again.start = solution.weights;
-    return solve_interior(examples, again);
+  // Potentials that saturate (ratios of e^10) stall Newton's method, but not the interior point
+  // method, which takes over where it can.
+  const bool relief = options.solver == Solver::automatic && options.max_iterations == 0 &&
+                      few_parameters(examples);
+  SolveOptions first = options;
+  if (relief && cheap_steps(examples)) first.max_iterations = 20;
+  Solution solution = solve_newton(examples, first);
+  if (relief && solution.status == Status::iteration_limit) {
+    first = options;
+    first.start = solution.weights;
+    return solve_interior(examples, first);
   }
   return solution;
 }

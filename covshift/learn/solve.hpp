@@ -21,7 +21,7 @@ std::string_view to_string(Status status);
 enum class Solver {
   automatic,
   interior,     ///< few parameters, any loss: interior point
-  newton,       ///< many parameters, log loss: Newton's method with conjugate gradients
+  newton,       ///< log loss: Newton's method, by conjugate gradients where parameters are many
   dual_ascent,  ///< many parameters, piecewise linear losses: dual coordinate ascent
 };
 

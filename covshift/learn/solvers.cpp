@@ -151,4 +151,11 @@ void NewtonSystem::solve(const RowMatrix& right, RowMatrix& t) const {
   t.noalias() = x * contrast_.transpose();
 }
 
+bool cheap_steps(const Examples& examples) {
+  const auto parameters = static_cast<double>(NewtonSystem::size(examples));
+  auto size = static_cast<double>(examples.size());
+  examples.reducer().sum({&size, 1});  // all holders must choose alike
+  return parameters <= 200 && size * parameters * parameters < 2e9;
+}
+
 }  // namespace covshift

@@ -65,6 +65,10 @@ class NewtonSystem {
   Eigen::LLT<Eigen::MatrixXd> llt_;
 };
 
+/// True where a step with the factored system costs little: not more than a few passes, or next to
+/// nothing.
+bool cheap_steps(const Examples& examples);
+
 Solution solve_newton(const Examples& examples, const SolveOptions& options);
 Solution solve_interior(const Examples& examples, const SolveOptions& options);
 Solution solve_dual_ascent(const Examples& examples, const SolveOptions& options);

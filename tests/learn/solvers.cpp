@@ -45,7 +45,9 @@ TEST(Solvers, agree) {
 
 TEST(Solvers, automatic_chooses_what_fits) {
   const Data log = make_data("log", 10, 3, 3, 0.1);
-  EXPECT_EQ(static_cast<int>(solve(log.problem()).solver), static_cast<int>(Solver::interior));
+  EXPECT_EQ(static_cast<int>(solve(log.problem()).solver), static_cast<int>(Solver::newton));
+  const Data narrow = make_data("zero-one", 10, 3, 3, 0.1);
+  EXPECT_EQ(static_cast<int>(solve(narrow.problem()).solver), static_cast<int>(Solver::interior));
   Data wide = make_data("log", 6, 1500, 3, 0.1);
   const Solution a = solve(wide.problem());
   EXPECT_EQ(static_cast<int>(a.solver), static_cast<int>(Solver::newton));
@@ -54,6 +56,19 @@ TEST(Solvers, automatic_chooses_what_fits) {
   const Solution b = solve(wide.problem());
   EXPECT_EQ(static_cast<int>(b.solver), static_cast<int>(Solver::dual_ascent));
   expect_solved(b, "wide zero-one");
+}
+
+TEST(Solvers, the_interior_point_method_takes_over_where_newton_stalls) {
+  int by_newton = 0;
+  int taken_over = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Data data = make_data("log", 60, 5, 3, 1e-6, Weights::shift, seed);
+    const Solution s = solve(data.problem());
+    expect_solved(s, fmt::format("seed {}", seed));
+    (s.solver == Solver::newton ? by_newton : taken_over) += 1;
+  }
+  EXPECT_GT(by_newton, 0);
+  EXPECT_GT(taken_over, 0);
 }
 
 // --- how they stop ---
