@@ -6,7 +6,7 @@ import signal
 import time
 
 REPEATS = 25  # of one fit in this process, while they take less than
-BUDGET = 1.0  # seconds in all: fits that take long are repeated by the parent
+BUDGET = 0.3  # seconds in all: fits that take long are repeated by the parent
 
 
 def status(key: str) -> int:
