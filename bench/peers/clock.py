@@ -29,11 +29,17 @@ def timed(call):
     return result, time.perf_counter() - begin
 
 
-def repeated(call, limit: float) -> list[float]:
-    """Seconds of each call: one, and more of them if they are short. Killed by SIGALRM at the limit."""
+def limited(call, limit: float) -> float:
+    """Seconds of the call; SIGALRM ends the process at the limit, wherever it is."""
     signal.setitimer(signal.ITIMER_REAL, limit)
-    seconds = [timed(call)[1]]
+    seconds = timed(call)[1]
     signal.setitimer(signal.ITIMER_REAL, 0)
+    return seconds
+
+
+def repeated(call, limit: float) -> list[float]:
+    """Seconds of each call: one, and more of them if they are short."""
+    seconds = [limited(call, limit)]
     while len(seconds) < REPEATS and sum(seconds) < BUDGET:
         seconds.append(timed(call)[1])
     return seconds

@@ -24,18 +24,22 @@ def ladder(workload, loss, **options):
     return run
 
 
-def merged(entries: dict[str, dict], name: str, answers, failure) -> None:
-    """Adds a process's answers to what is known of each method."""
-    for answer in answers:
-        entry = entries[answer.pop("method", name)]
-        if "seconds" in answer:
-            entry["runs"].append(answer.pop("seconds"))
-        entry.update(answer)
-    if failure:
-        for entry in entries.values():
-            if not entry["runs"] and "failed" not in entry:
-                entry.update(failure)
-                break
+def merged(entry: dict, answer: dict) -> None:
+    """Adds an answer to what is known of a method."""
+    if "seconds" in answer:
+        entry["runs"].append(answer.pop("seconds"))
+    entry.update(answer)
+
+
+def one_package(names: list[str], spec: dict, entries: dict[str, dict]) -> None:
+    """In one process, or more: one that a method ended is followed by another for the rest."""
+    while names:
+        answers, failure = process.measure({**spec, "methods": names, "expected": 2 * len(names)})
+        for answer in answers:
+            merged(entries[answer["method"]], answer)
+        if failure and len(answers) < len(names):
+            entries[names[len(answers)]].update(failure)
+        names = names[len(answers) + 1 :]
 
 
 def shifted(what):
@@ -44,12 +48,12 @@ def shifted(what):
     def run(quick, say):
         table = shift.RATIOS if what == "ratio" else shift.CLASSIFIERS
         entries = {name: {"method": name, "runs": []} for name in table}
+        spec = {"kind": "shift", "what": what, "quick": quick, "threads": process.cores(),
+                "limit": QUICK_LIMIT if quick else 30}
         for _ in range(1 if quick else RUNS):
             for package in dict.fromkeys(name.split()[0] for name in table):
-                own = {n: e for n, e in entries.items() if n.split()[0] == package and "failed" not in e}
-                spec = {"kind": "shift", "what": what, "methods": list(own), "quick": quick,
-                        "limit": LIMIT, "expected": len(own), "threads": process.cores()}
-                merged(own, "", *process.measure(spec))
+                left = [n for n in table if n.split()[0] == package and "failed" not in entries[n]]
+                one_package(left, spec, entries)
         for entry in entries.values():
             say(f"{entry['method']}: " + (entry.get("failed") or f"{np.median(entry['runs']):.4g} s"))
         return {"kind": what, "workload": "robust", "points": list(entries.values())}
@@ -67,7 +71,9 @@ def scaling(quick, say):
                     "lam": 1e-4, "judged_lam": 1e-4, "method": "covshift", "values": [1e-6],
                     "threads": process.cores(), "limit": LIMIT, "expected": 1, "enough": None,
                     "predict": 0}
-            merged({rows: entry}, rows, *process.measure(spec))
+            answers, failure = process.measure(spec)
+            for answer in answers or [failure]:
+                merged(entry, answer)
     for entry in entries.values():
         say(f"{entry['method']} rows: {entry.get('failed') or np.median(entry['runs'])}")
     done = [(rows, float(np.median(e["runs"]))) for rows, e in entries.items() if e["runs"]]

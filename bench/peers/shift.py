@@ -13,7 +13,7 @@ import statistics
 
 import numpy as np
 
-from .clock import repeated
+from .clock import limited, repeated
 from .workloads import load
 
 
@@ -184,7 +184,7 @@ def answers(spec: dict):
     for name in spec["methods"]:
         call, kept = table[name], []
         try:
-            call(data)  # imports, and a failure before the clock
+            limited(lambda call=call: call(data), spec["limit"])  # imports
             seconds = repeated(lambda call=call, kept=kept: kept.append(call(data)), spec["limit"])
             if spec["what"] == "ratio":
                 scores = {"squared_error": ratio_error(kept[-1], data.log_ratio)}
