@@ -7,15 +7,17 @@ relative error eps, the fastest rung with (F - F*) / F* <= eps. These rungs are 
 
 from __future__ import annotations
 
+import math
 import statistics
 
 from . import methods, process
 from .workloads import load
 
+OURS, OURS_ALONE = "covshift", "covshift, 1 thread"
 EPSILONS = (1e-3, 1e-6)
 RUNS = 5  # of a rung that counts
 LONG, VERY_LONG = 10, 40  # seconds of a run from which 3 runs, or the first alone, have to do
-PREDICTED = 20_000  # rows; more only for batches of packages that take them at once
+PREDICTED = 20_000  # rows at once, at most
 
 
 def runs_of(seconds: float) -> int:
@@ -24,6 +26,11 @@ def runs_of(seconds: float) -> int:
 
 def error(objective: float, best: float) -> float:
     return (objective - best) / max(abs(best), 1e-300)
+
+
+def at_least_as_good(point: dict, objective: float) -> bool:
+    """But for rounding."""
+    return point["objective"] <= objective + 1e-9 * abs(objective)
 
 
 class Family:
@@ -45,13 +52,12 @@ class Family:
                 self.refused[name] = why
         self.rows = len(data.y)
 
-    def run(self, name: str, values, predict: bool, enough=None):
-        method = methods.METHODS[name]
+    def run(self, name: str, values, predict=0, enough=-math.inf, budget=math.inf):
         return process.measure(
             {"kind": "fit", "workload": self.workload, "quick": self.quick, "loss": self.loss,
              "lam": self.lam, "judged_lam": self.judged_lam, "method": name, "values": list(values),
              "threads": self.threads(name), "limit": self.limit, "expected": len(values),
-             "enough": enough, "predict": min(self.rows, PREDICTED) if predict else 0}
+             "enough": enough, "budget": budget, "predict": predict}
         )
 
     def threads(self, name: str) -> int:
@@ -61,19 +67,23 @@ class Family:
         return min(p["objective"] for p in self.points if "objective" in p)
 
     def climb(self, name: str) -> None:
-        """Up the ladder to its end, the time limit or, for a peer, until the best is reached."""
-        method, enough = methods.METHODS[name], None
-        if self.points and not name.startswith("covshift"):
+        """Up the ladder until the best is reached, the time is used up or the ladder ends."""
+        method, enough, values = methods.METHODS[name], -math.inf, methods.METHODS[name].ladder
+        if name == OURS_ALONE:  # the same answers as with more threads: only the rungs that count
+            values = sorted({p["value"] for p in self.chosen() if p["method"] == OURS}, reverse=True)
+        elif name != OURS:
             enough = self.best() + abs(self.best()) * EPSILONS[-1] / 3
-        answers, failure = self.run(name, method.ladder, predict=False, enough=enough)
+        budget = self.limit * (1 if name != OURS else 3)
+        answers, failure = self.run(name, values, enough=enough, budget=budget)
+        common = {"method": name, "knob": method.knob, "threads": self.threads(name)}
         for answer in answers:
-            self.points.append({"method": name, "knob": method.knob, "threads": self.threads(name),
-                                "runs": [answer.pop("seconds")], "predictions": [], **answer})
+            self.points.append({**common, "runs": [answer.pop("seconds")], "predictions": [], **answer})
             self.say(describe(self.points[-1]))
+        if not failure and sum(p["runs"][0] for p in self.points if p["method"] == name) > budget:
+            failure = {"failed": f"rungs up to here took over {budget:g} s in all", "limit": budget}
         if failure:
-            value = method.ladder[min(len(answers), len(method.ladder) - 1)]
-            self.points.append({"method": name, "knob": method.knob, "threads": self.threads(name),
-                                "value": value, "runs": [], "predictions": [], **failure})
+            value = values[min(len(answers), len(values) - 1)]
+            self.points.append({**common, "value": value, "runs": [], "predictions": [], **failure})
             self.say(describe(self.points[-1]))
 
     def chosen(self) -> list[dict]:
@@ -87,19 +97,21 @@ class Family:
                     found.append(min(near, key=lambda p: p["runs"][0]))
             if own and error(min(p["objective"] for p in own), best) > EPSILONS[0]:
                 found.append(min(own, key=lambda p: p["objective"]))
-        unique = []
-        for point in found:
-            if all(point is not other for other in unique):
-                unique.append(point)
-        return unique
+        # ours that are as good as a rung of theirs, and the best
+        ours = [p for p in self.points if p["method"] == OURS and "objective" in p]
+        for objective in [p["objective"] for p in found] + [best]:
+            good = [p for p in ours if at_least_as_good(p, objective)]
+            if good:
+                found.append(min(good, key=lambda p: p["runs"][0]))
+        return list({id(p): p for p in found}.values())
 
     def repeat(self) -> None:
-        chosen = self.chosen()
+        chosen, predict = self.chosen(), min(self.rows, PREDICTED)
         for turn in range(1, 1 if self.quick else RUNS):
             for name in self.names:
                 again = {p["value"]: p for p in chosen
                          if p["method"] == name and turn < runs_of(p["runs"][0])}
-                for answer in self.run(name, again, predict=True)[0] if again else []:
+                for answer in self.run(name, again, predict=predict)[0] if again else []:
                     point = again[answer["value"]]
                     point["runs"].append(answer["seconds"])
                     point["predictions"].append(answer["predictions_per_second"])

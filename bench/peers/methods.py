@@ -220,7 +220,7 @@ class Cmrc(Method):
 
 
 ITERATIONS = (5, 10, 20, 40, 80, 160, 320, 640, 1280)
-EPOCHS = (1, 2, 4, 8, 16, 32, 64, 128)
+EPOCHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8)
 
 METHODS: dict[str, Method] = {

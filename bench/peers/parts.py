@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import resource
 import subprocess
@@ -69,8 +70,8 @@ def scaling(quick, say):
         for rows, entry in entries.items():
             spec = {"kind": "fit", "workload": f"dense:{rows}", "quick": quick, "loss": "log",
                     "lam": 1e-4, "judged_lam": 1e-4, "method": "covshift", "values": [1e-6],
-                    "threads": process.cores(), "limit": LIMIT, "expected": 1, "enough": None,
-                    "predict": 0}
+                    "threads": process.cores(), "limit": LIMIT, "expected": 1, "enough": -math.inf,
+                    "budget": math.inf, "predict": 0}
             answers, failure = process.measure(spec)
             for answer in answers or [failure]:
                 merged(entry, answer)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import statistics
 
-from .ladder import EPSILONS, error
-from .targets import OURS, all_targets, as_good, median, reaching, seconds
+from .ladder import EPSILONS, OURS, error
+from .targets import all_targets, as_good, median, reaching, seconds
 from .workloads import workload
 
 

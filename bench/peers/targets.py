@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import statistics
 
-from .ladder import EPSILONS, error
+from .ladder import EPSILONS, OURS, OURS_ALONE, at_least_as_good, error
 
 LARGE = ("dense", "sparse-2", "sparse-20")
-OURS, OURS_ALONE = "covshift", "covshift, 1 thread"
 
 
 def median(point: dict) -> float:
@@ -33,9 +32,9 @@ def fastest_peer(part: dict, eps: float) -> dict | None:
 
 
 def as_good(part: dict, objective: float) -> dict | None:
-    """covshift's fastest rung with an objective at most the one given."""
+    """covshift's fastest rung with at least as good an objective."""
     good = [p for p in part["points"] if p["method"] == OURS and p.get("counts")
-            and p["objective"] <= objective]
+            and at_least_as_good(p, objective)]
     return min(good, key=median) if good else None
 
 

@@ -19,7 +19,8 @@ from .workloads import load
 
 
 def rungs(spec: dict):
-    """Answers of the rungs; ends after one whose objective is at most spec["enough"]."""
+    """Answers of the rungs; ends early where the objective is at most spec["enough"], where the method's own
+    gap leaves nothing to gain, or after spec["budget"] seconds."""
     data = load(spec["workload"], spec["quick"])
     method = methods.make(spec["method"])
     loss, lam = spec["loss"], spec["lam"]
@@ -27,6 +28,7 @@ def rungs(spec: dict):
     before = status("VmRSS")
     reset_peak()
     method.prepare(data)
+    spent = 0.0
     for value in spec["values"]:
         seconds = repeated(
             lambda value=value: method.fit(data, loss, lam, value, spec["threads"]), spec["limit"]
@@ -43,7 +45,10 @@ def rungs(spec: dict):
         if spec["predict"]:
             answer["predictions_per_second"] = predictions(method, data.X[: spec["predict"]])
         yield answer
-        if spec["enough"] is not None and answer["objective"] <= spec["enough"]:
+        spent += sum(seconds)
+        if answer["objective"] <= spec["enough"] or spent > spec["budget"]:
+            break
+        if answer["claims"].get("gap", 1) < 1e-9 * abs(answer["objective"]):
             break
         reset_peak()
 
