@@ -47,7 +47,8 @@ def main() -> None:
             load_average=load,
             commit=machine.describe()["commit"],
         )
-        results["parts"][name] = part
+        known = {**results["parts"], name: part}
+        results["parts"] = {each: known[each] for each in PARTS if each in known}
         # Written after every part: a run that is stopped keeps what it measured.
         results.update(machine=machine.describe(), installation=machine.installation(),
                        quick=options.quick)

@@ -17,6 +17,7 @@ class Method:
     losses: tuple[str, ...] = ()
     knob = "tol"
     ladder: tuple[float, ...] = ()
+    default: float | None = None  # the package's own value of the knob, where it counts whatever it reaches
     single_threaded = False
 
     def refusal(self, data, loss) -> str | None:
@@ -108,7 +109,7 @@ class ScikitLogistic(Method):
 class ScikitCrammerSinger(Method):
     package = "scikit-learn"
     losses = ("hinge",)
-    ladder = (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5)
+    ladder = (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
     single_threaded = True
 
     def fit(self, data, loss, lam, value, threads):
@@ -130,7 +131,7 @@ class ScikitCrammerSinger(Method):
 class Liblinear(Method):
     package = "liblinear-official"
     knob = "-e"
-    ladder = (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5)
+    ladder = (1.0, 0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
     single_threaded = True
 
     def __init__(self, kind, losses):
@@ -187,8 +188,8 @@ class Cmrc(Method):
     knob = "max_iters"
     single_threaded = True
 
-    def __init__(self, solver, ladder):
-        self.solver, self.ladder = solver, ladder
+    def __init__(self, solver, ladder, default):
+        self.solver, self.ladder, self.default = solver, ladder, default
 
     def prepare(self, data):
         from MRCpy.phi import BasePhi
@@ -236,9 +237,9 @@ METHODS: dict[str, Method] = {
     "LIBLINEAR -s 0": Liblinear(0, ("log",)),
     "LIBLINEAR -s 7": Liblinear(7, ("log",)),
     "LIBLINEAR -s 4": Liblinear(4, ("hinge",)),
-    "MRCpy CMRC adam": Cmrc("adam", (300, 1000, 5000, 20_000)),
-    "MRCpy CMRC sgd": Cmrc("sgd", (1000, 10_000, 50_000)),
-    "MRCpy CMRC cvx": Cmrc("cvx", (1,)),
+    "MRCpy CMRC adam": Cmrc("adam", (300, 1000, 5000, 20_000), 5000),
+    "MRCpy CMRC sgd": Cmrc("sgd", (1000, 10_000, 100_000), 100_000),
+    "MRCpy CMRC cvx": Cmrc("cvx", (1,), 1),
 }
 for name in ("scikit-learn sag", "scikit-learn saga", "scikit-learn liblinear"):
     METHODS[name].single_threaded = True

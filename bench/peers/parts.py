@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import resource
 import subprocess
@@ -49,8 +48,7 @@ def shifted(what):
     def run(quick, say):
         table = shift.RATIOS if what == "ratio" else shift.CLASSIFIERS
         entries = {name: {"method": name, "runs": []} for name in table}
-        spec = {"kind": "shift", "what": what, "quick": quick, "threads": process.cores(),
-                "limit": QUICK_LIMIT if quick else 30}
+        spec = {"kind": "shift", "what": what, "quick": quick, "threads": process.cores(), "limit": 30}
         for _ in range(1 if quick else RUNS):
             for package in dict.fromkeys(name.split()[0] for name in table):
                 left = [n for n in table if n.split()[0] == package and "failed" not in entries[n]]
@@ -70,8 +68,8 @@ def scaling(quick, say):
         for rows, entry in entries.items():
             spec = {"kind": "fit", "workload": f"dense:{rows}", "quick": quick, "loss": "log",
                     "lam": 1e-4, "judged_lam": 1e-4, "method": "covshift", "values": [1e-6],
-                    "threads": process.cores(), "limit": LIMIT, "expected": 1, "enough": -math.inf,
-                    "budget": math.inf, "predict": 0}
+                    "threads": process.cores(), "limit": LIMIT, "expected": 1, "climb": False,
+                    "predict": 0}
             answers, failure = process.measure(spec)
             for answer in answers or [failure]:
                 merged(entry, answer)
@@ -94,7 +92,6 @@ def kernels(quick, say):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return {"kind": "kernels", "failed": (done.stderr.strip().splitlines() or ["no message"])[-1]}
-    say(done.stdout.rstrip())
     with open(ROOT / "build" / "bench" / "pass_bench.json", encoding="utf-8") as file:
         read = json.load(file)
     unit = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
@@ -104,6 +101,7 @@ def kernels(quick, say):
         if case.get("aggregate_name", "median") == "median":
             name = case["run_name"].removesuffix("/real_time").replace("/process_time", "")
             cases[name] = case["real_time"] * unit[case["time_unit"]]
+            say(f"{name}: {cases[name]:.4g} s")
     return {"kind": "kernels", "cases": cases}
 
 

@@ -184,7 +184,8 @@ def answers(spec: dict):
     for name in spec["methods"]:
         call, kept = table[name], []
         try:
-            limited(lambda call=call: call(data), spec["limit"])  # imports
+            # The first call imports the package, which may take long.
+            limited(lambda call=call: call(data), 60 + spec["limit"])
             seconds = repeated(lambda call=call, kept=kept: kept.append(call(data)), spec["limit"])
             if spec["what"] == "ratio":
                 scores = {"squared_error": ratio_error(kept[-1], data.log_ratio)}

@@ -60,30 +60,25 @@ def logistic(parts):
 
 
 def same_objective(parts, name, prefix, least, target):
-    """The smallest ratio over the peer's counted rungs, ours being at least as good on each."""
+    """Each of the peer's rungs that count beside ours that is at least as good."""
     if name not in parts:
         return
     part = parts[name]
-    theirs = [p for p in part["points"] if p["method"].startswith(prefix) and p.get("counts")]
-    failures = [p["failed"] for p in part["points"]
-                if p["method"].startswith(prefix) and "failed" in p]
-    if not theirs:
-        yield row(target, name, "not comparable", not failures or "limit" in failures[0],
-                  "; ".join(failures))
-        return
-    ratios = []
-    for peer in theirs:
+    theirs = [p for p in part["points"] if p["method"].startswith(prefix)]
+    if not any(p.get("counts") for p in theirs):
+        why = "; ".join(p["failed"] for p in theirs if "failed" in p)
+        yield row(target, name, "nothing to compare with", None, why)
+    for peer in (p for p in theirs if p.get("counts")):
+        setting = f"{peer['method']} {peer['knob']} {peer['value']:g}: {seconds(median(peer))}, objective " \
+                  f"{peer['objective']:.9g}"
         ours = as_good(part, peer["objective"])
         if ours is None:
-            yield row(target, name, "covshift's objective is worse", False, peer["method"])
-            return
-        ratios.append((median(peer) / median(ours), peer, ours))
-    ratio, peer, ours = min(ratios, key=lambda r: r[0])
-    gap = ours["claims"]["gap"]
-    yield row(target, name, f"{ratio:.2f}x", ratio >= least,
-              f"{peer['method']} {peer['knob']} {peer['value']:g}: {seconds(median(peer))}, objective "
-              f"{peer['objective']:.9g}; covshift {seconds(median(ours))}, {ours['objective']:.9g}, "
-              f"proven gap {gap:.1e}")
+            yield row(target, name, "covshift's objective is worse", False, setting)
+            continue
+        ratio = median(peer) / median(ours)
+        yield row(target, name, f"{ratio:.2f}x", ratio >= least,
+                  f"{setting}; covshift {seconds(median(ours))}, {ours['objective']:.9g}, proven gap "
+                  f"{ours['claims']['gap']:.1e}")
 
 
 def threads(parts):
@@ -92,7 +87,7 @@ def threads(parts):
             continue
         alone = reaching(part, OURS_ALONE, EPSILONS[-1])
         together = reaching(part, OURS, EPSILONS[-1])
-        if alone and together:
+        if alone and together and together["threads"] > 1:
             ratio = median(alone) / median(together)
             yield row(f"{together['threads']} threads 1.8x as fast as 1", name, f"{ratio:.2f}x",
                       ratio >= 1.8, f"{seconds(median(alone))}, {seconds(median(together))}")
