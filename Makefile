@@ -5,8 +5,8 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 export JOBS
 
-.PHONY: all library demo test bench bench-csv bench-python wheel asan tsan tidy format format-check
-.PHONY: check reproduce install clean help
+.PHONY: all library demo test bench bench-kernels bench-csv bench-python wheel asan tsan tidy format
+.PHONY: format-check check reproduce install clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -26,7 +26,11 @@ test: library ## all tests: C++, the program, the installed package, the Python 
 	@scripts/packages.sh browser || echo "make: going on without Chromium; tests of the page are skipped" >&2
 	@scripts/test.sh
 
-bench: ## build and run the benchmarks, with a table at the end
+bench: all wheel ## covshift beside its peers, into bench/RESULTS.md (PARTS="log-dense ...", QUICK=1)
+	@scripts/packages.sh build bench venv
+	@scripts/bench_peers.sh $(if $(QUICK),--quick) $(PARTS)
+
+bench-kernels: ## build and run the C++ benchmarks, with a table at the end
 	@scripts/packages.sh build bench
 	@scripts/bench.sh
 

@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cmake --preset bench >/dev/null
-cmake --build build/bench -j "${JOBS:-$(nproc)}"
 if [ $# -eq 0 ]; then set -- game_bench pass_bench fit_bench; fi
+cmake --build build/bench -j "${JOBS:-$(nproc)}" --target "$@"
 for name in "$@"; do
   "build/bench/bench/$name" --benchmark_filter="${FILTER:-.}" \
     --benchmark_min_time="${MIN_TIME:-0.05}" --benchmark_repetitions="${REPEATS:-5}" \
