@@ -99,16 +99,13 @@ void add(const std::string& name, const Made& made, bool reads) {
 }
 
 [[maybe_unused]] const bool registered = [] {
-  static const Made narrow = covshift::bench::dense_problem("log", 400000, 50, 5);
-  static const Made narrow_zero_one = [] {
-    Made made = covshift::bench::dense_problem("zero-one", 400000, 50, 5);
-    return made;
-  }();
-  static const Made wide = covshift::bench::dense_problem("log", 20000, 1000, 2);
+  static const Made narrow = covshift::bench::dense_problem("log", 1000000, 50, 5);
+  static const Made narrow_zero_one = covshift::bench::dense_problem("zero-one", 1000000, 50, 5);
+  static const Made wide = covshift::bench::dense_problem("log", 50000, 1000, 2);
   static const Made text = covshift::bench::sparse_problem("log", 200000, 10000, 50);
-  add("log/dense-400000x50,K=5", narrow, true);
-  add("zero-one/dense-400000x50,K=5", narrow_zero_one, false);
-  add("log/dense-20000x1000,K=2", wide, true);
+  add("log/dense-1000000x50,K=5", narrow, true);
+  add("zero-one/dense-1000000x50,K=5", narrow_zero_one, false);
+  add("log/dense-50000x1000,K=2", wide, true);
   add("log/csr-200000x10000,50-a-row,K=2", text, true);
   return true;
 }();

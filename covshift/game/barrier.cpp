@@ -46,6 +46,71 @@ void lu_solve(const double* a, std::size_t n, double* x) {
   }
 }
 
+/// D dq + 1 dv = g, 1'dq = e with D diagonal: x holds g and e, then dq and dv. The label of the
+/// smallest D is left to the sum: near the optimum, where D vanishes for labels that are played, it
+/// would otherwise be a difference without digits, divided by D.
+void solve_alone(const double* d, std::size_t labels, double* x) {
+  const auto top = static_cast<std::size_t>(std::min_element(d, d + labels) - d);
+  double others = 0;
+  double weight = 0;
+  for (std::size_t y = 0; y < labels; ++y) {
+    if (y == top) continue;
+    others += (x[y] - x[top]) / d[y];
+    weight += 1 / d[y];
+  }
+  const double share = (x[labels] - others) / (1 + d[top] * weight);
+  const double v = x[top] - d[top] * share;
+  for (std::size_t y = 0; y < labels; ++y) x[y] = y == top ? share : (x[y] - v) / d[y];
+  x[labels] = v;
+}
+
+/// The equations of the zero-one game, C = 1 1' - I: with v' = dv - 1'dp and n' = dnu - 1'dq
+///     D dq + dp + 1 v' = g,    -dq + P dp - 1 n' = h,    1'dq = e,    1'dp = f,
+/// D and P diagonal, fall apart into two for each label but for v' and n'. x holds g, h, e, f, then
+/// dq, dp, dv, dnu. D P + 1, by which all is divided, is never small.
+void solve_zero_one(const double* d, std::size_t labels, double* x) {
+  double* h = x + labels;
+  const double* p = d + labels;
+  const double e = x[2 * labels];
+  const double f = x[2 * labels + 1];
+  const auto share = [&](std::size_t y) { return 1 / (1 + d[y] * p[y]); };
+  const auto share_d = [&](std::size_t y) { return 1 / (d[y] + 1 / p[y]); };  // P / (D P + 1)
+  const auto share_p = [&](std::size_t y) { return 1 / (p[y] + 1 / d[y]); };  // D / (D P + 1)
+  double a = 0;
+  double b = 0;
+  double c = 0;
+  double first = -e;
+  double second = -f;
+  for (std::size_t y = 0; y < labels; ++y) {
+    a += share_d(y);
+    b += share(y);
+    c += share_p(y);
+    first += share_d(y) * x[y] - share(y) * h[y];
+    second += share(y) * x[y] + share_p(y) * h[y];
+  }
+  const double divisor = a * c + b * b;
+  const double v = (c * first + b * second) / divisor;
+  const double nu = (b * first - a * second) / divisor;
+  for (std::size_t y = 0; y < labels; ++y) {
+    const double g = x[y] - v;
+    const double g_nu = h[y] + nu;
+    x[y] = share_d(y) * g - share(y) * g_nu;
+    h[y] = share(y) * g + share_p(y) * g_nu;
+  }
+  x[2 * labels] = v + f;
+  x[2 * labels + 1] = nu + e;
+}
+
+bool is_zero_one(const CostMatrix* costs) {
+  if (costs == nullptr || costs->actions != costs->labels) return false;
+  for (int a = 0; a < costs->actions; ++a) {
+    for (int y = 0; y < costs->labels; ++y) {
+      if ((*costs)(a, y) != (a == y ? 0 : 1)) return false;
+    }
+  }
+  return true;
+}
+
 double sum(std::span<const double> x) { return std::accumulate(x.begin(), x.end(), 0.0); }
 
 }  // namespace
@@ -55,9 +120,10 @@ BarrierBlock::BarrierBlock(const Game& game)
       actions_(game.costs() == nullptr || game.costs()->actions == 1
                    ? 0
                    : static_cast<std::size_t>(game.costs()->actions)),
-      kind_(game.smooth()        ? Kind::entropy
-            : game.label_costs() ? Kind::hinge
-                                 : Kind::matrix),
+      kind_(game.smooth()               ? Kind::entropy
+            : game.label_costs()        ? Kind::hinge
+            : is_zero_one(game.costs()) ? Kind::zero_one
+                                        : Kind::matrix),
       costs_(game.costs()),
       size_(labels_ + actions_ + (actions_ > 0 ? 2 : 1)),
       right_(size_),
@@ -76,6 +142,8 @@ double BarrierBlock::cost(std::size_t action, std::size_t y, int label) const {
       return 0;
     case Kind::hinge:
       return static_cast<int>(y) == label ? 0 : 1;
+    case Kind::zero_one:
+      return y == action ? 0 : 1;
     case Kind::matrix:
       break;
   }
@@ -99,15 +167,17 @@ double BarrierBlock::paid(std::span<const double> p, std::span<const double> q, 
                           int label) const {
   if (kind_ == Kind::entropy) return -std::log(q[y]);
   if (actions_ == 0) return cost(0, y, label);
-  double sum = 0;
-  for (std::size_t a = 0; a < actions_; ++a) sum += p[a] * cost(a, y, label);
-  return sum;
+  if (kind_ == Kind::zero_one) return sum(p) - p[y];
+  double total = 0;
+  for (std::size_t a = 0; a < actions_; ++a) total += p[a] * cost(a, y, label);
+  return total;
 }
 
 double BarrierBlock::risk(std::span<const double> q, std::size_t action, int label) const {
-  double sum = 0;
-  for (std::size_t y = 0; y < labels_; ++y) sum += q[y] * cost(action, y, label);
-  return sum;
+  if (kind_ == Kind::zero_one) return sum(q) - q[action];
+  double total = 0;
+  for (std::size_t y = 0; y < labels_; ++y) total += q[y] * cost(action, y, label);
+  return total;
 }
 
 void BarrierBlock::start(int label, double slack, double* memory) const {
@@ -136,12 +206,20 @@ void BarrierBlock::factor(const BarrierState& x, int label, double beta, double*
   // Unknowns dq, dp, dv, dnu:
   //     (s/q + beta) dq - C' dp + 1 dv      = g + dpsi        1' dq = error of the sum of q
   //     C dq  + (pi/p) dp       - 1 dnu     = h               1' dp = error of the sum of p
+  const auto diagonal = [&](std::size_t y) {
+    return x.s[y] / x.q[y] + beta + (kind_ == Kind::entropy ? 1 / x.q[y] : 0);
+  };
+  if (diagonal_form()) {
+    for (std::size_t y = 0; y < labels_; ++y) memory[y] = diagonal(y);
+    for (std::size_t a = 0; a < actions_; ++a) memory[labels_ + a] = x.pi[a] / x.p[a];
+    return;
+  }
   const std::size_t n = size_;
   std::fill(memory, memory + n * n, 0.0);
   const std::size_t at_v = labels_ + actions_;
   for (std::size_t y = 0; y < labels_; ++y) {
     double* row = memory + y * n;
-    row[y] = x.s[y] / x.q[y] + beta + (kind_ == Kind::entropy ? 1 / x.q[y] : 0);
+    row[y] = diagonal(y);
     for (std::size_t a = 0; a < actions_; ++a) row[labels_ + a] = -cost(a, y, label);
     row[at_v] = 1;
     memory[at_v * n + y] = 1;
@@ -159,14 +237,20 @@ void BarrierBlock::factor(const BarrierState& x, int label, double beta, double*
 void BarrierBlock::use(int label, double beta, const double* memory) {
   label_ = label;
   beta_ = beta;
-  lu_ = memory;
+  factors_ = memory;
+}
+
+void BarrierBlock::solve(double* x) const {
+  if (actions_ == 0) return solve_alone(factors_, labels_, x);
+  if (kind_ == Kind::zero_one) return solve_zero_one(factors_, labels_, x);
+  lu_solve(factors_, size_, x);
 }
 
 void BarrierBlock::response(std::span<double> b) {
   for (std::size_t y = 0; y < labels_; ++y) {
     std::fill(work_.begin(), work_.end(), 0.0);
     work_[y] = 1;
-    lu_solve(lu_, size_, work_.data());
+    solve(work_.data());
     for (std::size_t z = 0; z < labels_; ++z) b[z * labels_ + y] = work_[z];
   }
 }
@@ -192,7 +276,7 @@ void BarrierBlock::aim(const BarrierState& x, std::span<const double> psi, doubl
 void BarrierBlock::answer(std::span<const double> dpsi, std::span<double> dq) {
   work_ = right_;
   for (std::size_t y = 0; y < dpsi.size(); ++y) work_[y] += dpsi[y];
-  lu_solve(lu_, size_, work_.data());
+  solve(work_.data());
   std::copy_n(work_.begin(), labels_, dq.begin());
 }
 
@@ -204,7 +288,7 @@ void BarrierBlock::step(const BarrierState& x, std::span<const double> dpsi, Bar
   d.nu = actions_ > 0 ? work_[at_v + 1] : 0;
   for (std::size_t y = 0; y < labels_; ++y) {
     double change = d.v + beta_ * d.q[y] + rs_[y] - (dpsi.empty() ? 0 : dpsi[y]);
-    for (std::size_t a = 0; a < actions_; ++a) change -= d.p[a] * cost(a, y, label_);
+    if (actions_ > 0) change -= paid(d.p, d.q, y, label_);
     if (kind_ == Kind::entropy) change += d.q[y] / x.q[y];
     d.s[y] = change;
   }

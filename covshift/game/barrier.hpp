@@ -41,7 +41,9 @@ class BarrierBlock {
   /// Factors Newton's equations at `state` into factor_size() numbers of the caller's; beta > 0 is
   /// a quadratic cost on q (proximal step).
   void factor(const BarrierState& state, int label, double beta, double* memory);
-  [[nodiscard]] std::size_t factor_size() const { return size_ * (size_ + 1); }
+  [[nodiscard]] std::size_t factor_size() const {
+    return diagonal_form() ? labels_ + actions_ : size_ * (size_ + 1);
+  }
   /// Goes back to factors made before.
   void use(int label, double beta, const double* memory);
   /// B, K x K row-major: how the adversary answers a change of potentials. B = B', B 1 = 0.
@@ -56,7 +58,12 @@ class BarrierBlock {
   void step(const BarrierState& state, std::span<const double> dpsi, BarrierState& direction);
 
  private:
-  enum class Kind { matrix, hinge, entropy };
+  enum class Kind { matrix, zero_one, hinge, entropy };
+
+  /// True where the equations fall apart, label by label, but for a number or two.
+  [[nodiscard]] bool diagonal_form() const { return actions_ == 0 || kind_ == Kind::zero_one; }
+  /// Newton's equations for a right-hand side, in place.
+  void solve(double* x) const;
 
   [[nodiscard]] double cost(std::size_t action, std::size_t y, int label) const;
   /// What label y costs the predictor, (C'p)_y; for log loss -log q_y.
@@ -73,7 +80,7 @@ class BarrierBlock {
   std::size_t size_;  // of the equations
   int label_ = 0;
   double beta_ = 0;
-  const double* lu_ = nullptr;
+  const double* factors_ = nullptr;
   std::vector<double> right_;    // right-hand side
   std::vector<double> rs_, rp_;  // residuals of s and pi
   std::vector<double> work_;

@@ -14,7 +14,6 @@ constexpr std::size_t width = COVSHIFT_VECTOR;
 typedef double Vector __attribute__((vector_size(width * sizeof(double))));
 typedef double Unaligned
     __attribute__((vector_size(width * sizeof(double)), aligned(8), may_alias));
-typedef double Vector2 __attribute__((vector_size(2 * sizeof(double))));
 typedef double Vector4 __attribute__((vector_size(4 * sizeof(double))));
 typedef long Bits __attribute__((vector_size(width * sizeof(long))));
 // NOLINTEND(modernize-use-using)
@@ -33,48 +32,85 @@ inline Vector where(Bits mask, Vector a) {
   return reinterpret_cast<Vector>(mask & reinterpret_cast<Bits>(a));
 }
 
-/// The sum of the elements, halves added to halves.
-template <typename Half, typename Whole>
-inline Half folded(const Whole& x) {
-  static_assert(2 * sizeof(Half) == sizeof(Whole));
-  Half part[2];
-  __builtin_memcpy(part, &x, sizeof x);
-  return part[0] + part[1];
+#if COVSHIFT_VECTOR == 8
+inline Vector4 folded(const Vector& x) {
+  return __builtin_shufflevector(x, x, 0, 1, 2, 3) + __builtin_shufflevector(x, x, 4, 5, 6, 7);
 }
+#endif
+
+/// The sum of the elements; always added in the same order, here and in store_totals.
 inline double total(const Vector& x) {
 #if COVSHIFT_VECTOR == 8
-  return folded<double>(folded<Vector2>(folded<Vector4>(x)));
+  const Vector4 f = folded(x);
 #elif COVSHIFT_VECTOR == 4
-  return folded<double>(folded<Vector2>(x));
+  const Vector4& f = x;
+#endif
+#if COVSHIFT_VECTOR >= 4
+  return (f[0] + f[1]) + (f[2] + f[3]);
 #else
-  return folded<double>(x);
+  return x[0] + x[1];
 #endif
 }
 
+/// The sums of `Rows` vectors, one after the other.
+template <std::size_t Rows>
+inline void store_totals(const Vector* x, double* out) {
+#if COVSHIFT_VECTOR == 8
+  if constexpr (Rows == 4) {
+    Vector4 f[4];
+    for (std::size_t b = 0; b < 4; ++b) f[b] = folded(x[b]);
+    const Vector4 low = __builtin_shufflevector(f[0], f[1], 0, 4, 2, 6) +
+                        __builtin_shufflevector(f[0], f[1], 1, 5, 3, 7);
+    const Vector4 high = __builtin_shufflevector(f[2], f[3], 0, 4, 2, 6) +
+                         __builtin_shufflevector(f[2], f[3], 1, 5, 3, 7);
+    const Vector4 sums = __builtin_shufflevector(low, high, 0, 1, 4, 5) +
+                         __builtin_shufflevector(low, high, 2, 3, 6, 7);
+    __builtin_memcpy(out, &sums, sizeof sums);
+    return;
+  }
+#endif
+  for (std::size_t b = 0; b < Rows; ++b) out[b] = total(x[b]);
+}
+
 // --- potentials and gradients ---
+
+/// Has the memory fetch row b of the next block while this one is worked on: one half of it during
+/// each of the block's two products, so that memory is busy all the time. Rows beyond a few lines
+/// the processor foresees by itself.
+inline void fetch_ahead(const DenseBlock& z, std::size_t b, bool second_half) {
+  constexpr std::size_t line = 8;
+  constexpr std::size_t longest = 32 * line;
+  if (z.columns > longest) return;
+  const double* row = z.data + (z.rows + b) * z.stride;
+  const std::size_t half = z.columns / 2;
+  for (std::size_t j = second_half ? half : 0; j < (second_half ? z.columns : half); j += line) {
+    __builtin_prefetch(row + j, 0, 2);
+  }
+}
 
 template <std::size_t Rows, std::size_t Labels>
 void times_tile(const double* z, std::size_t stride, std::size_t columns, const double* t,
                 double* psi) {
   const std::size_t pitch = padded(columns);
   Vector sum[Labels][Rows] = {};
-  for (std::size_t j = 0; j < columns; j += width) {
+  std::size_t j = 0;
+  do {  // there is a column: known not to end before it begins, the loop keeps sums in registers
     Vector x[Rows];
     for (std::size_t b = 0; b < Rows; ++b) x[b] = load(z + b * stride + j);
     for (std::size_t y = 0; y < Labels; ++y) {
       const Vector weight = load(t + y * pitch + j);
       for (std::size_t b = 0; b < Rows; ++b) sum[y][b] += weight * x[b];
     }
-  }
-  for (std::size_t y = 0; y < Labels; ++y) {
-    for (std::size_t b = 0; b < Rows; ++b) psi[y * block_rows + b] = total(sum[y][b]);
-  }
+    j += width;
+  } while (j < columns);
+  for (std::size_t y = 0; y < Labels; ++y) store_totals<Rows>(sum[y], psi + y * block_rows);
 }
 
 template <std::size_t Labels>
-void times_rows(const DenseBlock& z, const double* t, double* psi) {
+void times_rows(const DenseBlock& z, const double* t, bool first, double* psi) {
   std::size_t b = 0;
   for (; b + tile_rows <= z.rows; b += tile_rows) {
+    for (std::size_t r = 0; r < tile_rows && first; ++r) fetch_ahead(z, b + r, false);
     times_tile<tile_rows, Labels>(z.data + b * z.stride, z.stride, z.columns, t, psi + b);
   }
   for (; b < z.rows; ++b) {
@@ -83,21 +119,21 @@ void times_rows(const DenseBlock& z, const double* t, double* psi) {
 }
 
 template <std::size_t Labels, std::size_t Vectors>
-void transposed_tile(const DenseBlock& z, std::size_t j, const double* rows, double* out) {
+void transposed_tile(const DenseBlock& z, std::size_t j, const double* rows, bool first,
+                     double* out) {
   const std::size_t pitch = padded(z.columns);
   Vector sum[Labels][Vectors] = {};
-  for (std::size_t b = 0; b < z.rows; ++b) {
+  std::size_t b = 0;
+  do {
+    if (first) fetch_ahead(z, b, true);
     Vector x[Vectors];
-    for (std::size_t v = 0; v < Vectors; ++v) {
-      const double* from = z.data + b * z.stride + j + v * width;
-      x[v] = load(from);
-      __builtin_prefetch(from + z.rows * z.stride);  // the next block, while this one is worked on
-    }
+    for (std::size_t v = 0; v < Vectors; ++v) x[v] = load(z.data + b * z.stride + j + v * width);
     for (std::size_t y = 0; y < Labels; ++y) {
       const Vector weight = all(rows[y * block_rows + b]);
       for (std::size_t v = 0; v < Vectors; ++v) sum[y][v] += weight * x[v];
     }
-  }
+    ++b;
+  } while (b < z.rows);
   for (std::size_t y = 0; y < Labels; ++y) {
     for (std::size_t v = 0; v < Vectors; ++v) {
       double* to = out + y * pitch + j + v * width;
@@ -107,12 +143,12 @@ void transposed_tile(const DenseBlock& z, std::size_t j, const double* rows, dou
 }
 
 template <std::size_t Labels>
-void transposed_columns(const DenseBlock& z, const double* rows, double* out) {
+void transposed_columns(const DenseBlock& z, const double* rows, bool first, double* out) {
   std::size_t j = 0;
   for (; j + (tile_vectors - 1) * width < z.columns; j += tile_vectors * width) {
-    transposed_tile<Labels, tile_vectors>(z, j, rows, out);
+    transposed_tile<Labels, tile_vectors>(z, j, rows, first && j == 0, out);
   }
-  for (; j < z.columns; j += width) transposed_tile<Labels, 1>(z, j, rows, out);
+  for (; j < z.columns; j += width) transposed_tile<Labels, 1>(z, j, rows, first && j == 0, out);
 }
 
 /// f with min(n, 4) as a constant.
@@ -131,9 +167,13 @@ void up_to_4(std::size_t n, F f) {
 }
 
 void times(const DenseBlock& z, const double* t, std::size_t labels, double* psi) {
+  if (z.columns == 0) {
+    for (std::size_t j = 0; j < labels * block_rows; ++j) psi[j] = 0;
+    return;
+  }
   for (std::size_t y = 0; y < labels; y += 4) {
     up_to_4(labels - y, [&]<std::size_t Labels>() {
-      times_rows<Labels>(z, t + y * padded(z.columns), psi + y * block_rows);
+      times_rows<Labels>(z, t + y * padded(z.columns), y == 0, psi + y * block_rows);
     });
   }
 }
@@ -141,7 +181,7 @@ void times(const DenseBlock& z, const double* t, std::size_t labels, double* psi
 void times_transposed(const DenseBlock& z, const double* rows, std::size_t labels, double* out) {
   for (std::size_t y = 0; y < labels; y += 4) {
     up_to_4(labels - y, [&]<std::size_t Labels>() {
-      transposed_columns<Labels>(z, rows + y * block_rows, out + y * padded(z.columns));
+      transposed_columns<Labels>(z, rows + y * block_rows, y == 0, out + y * padded(z.columns));
     });
   }
 }

@@ -308,8 +308,9 @@ std::vector<double> Examples::squares() const {
 void Examples::grams(const double* omega, int count, std::vector<Eigen::MatrixXd>& out) const {
   const auto d = static_cast<std::size_t>(dims());
   const std::size_t pitch = padded(d);
-  // Partial sums are large here: fewer lanes where they would outgrow 256 MB.
-  const auto room = (std::size_t{1} << 25U) / (d * pitch * count) + 1;
+  // Partial sums are large here: fewer lanes where they would outgrow 256 MB, or the examples.
+  const std::size_t room =
+      std::min((std::size_t{1} << 25U) / (d * pitch * count), size() / 1024) + 1;
   const std::size_t lanes = std::min(lanes_, room);
   std::vector<std::vector<double>> partial(lanes);  // of each gram, the rows of its lower triangle
   parallel_tasks(threads_, lanes, [&](std::size_t lane) {
