@@ -125,7 +125,7 @@ class DualAscent {
   /// 0 if the example's answer stayed.
   double visit(std::size_t i) {
     double* q = q_.data() + i * k_;
-    e_.potential(i, packed_, psi_.data(), buffer_);
+    e_.potential(i, packed_, psi_.data(), work_);
     const double own = psi_[e_.label()[i] * block_rows];
     for (std::size_t y = 0; y < k_; ++y) b_[y] = psi_[y * block_rows] - own + beta_[i] * q[y];
     if (beta_[i] > 1e-12) {
@@ -144,7 +144,7 @@ class DualAscent {
       psi_[y * block_rows] = scale * delta;
     }
     if (moved < 1e-14) return 0;
-    e_.add(i, psi_.data(), packed_, buffer_);
+    e_.add(i, psi_.data(), packed_, work_);
     std::copy(answer_.begin(), answer_.end(), q);
     return std::max(e_.c()[i] * beta_[i] * squared / 2, 1e-300);
   }
@@ -159,7 +159,8 @@ class DualAscent {
   std::vector<double> q_, beta_, rows_;
   static constexpr std::size_t neighbours = 16;
   std::vector<std::size_t> order_, block_order_;
-  std::vector<double> psi_, b_, answer_, buffer_;
+  std::vector<double> psi_, b_, answer_;
+  Workspace work_;
 };
 
 }  // namespace

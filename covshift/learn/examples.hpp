@@ -31,6 +31,14 @@ struct Packed {
   std::vector<double> bias;  ///< one for each label
 };
 
+/// Room for rows of features that are not in memory as the kernels want them; kept from block to
+/// block, with the rows made last.
+struct Workspace {
+  std::vector<double> memory;
+  std::size_t first = 0;
+  DenseBlock rows;
+};
+
 /// A block of examples on its way through a pass, label-major (kernel/kernels.hpp).
 struct BlockOf {
   std::size_t first = 0;  ///< the block's examples are first .. first + rows - 1
@@ -94,12 +102,11 @@ class Examples {
   /// Back again; without label 0 its weights are what makes the rows sum to 0.
   [[nodiscard]] RowMatrix unpack(const Packed& packed) const;
   /// One example alone, for coordinate methods, with packed weights of all labels: its potentials
-  /// psi = r zhat T, and T += zhat delta', both label-major (psi[y * block_rows]). `buffer` is room
-  /// that is kept from call to call.
-  void potential(std::size_t i, const Packed& t, double* psi, std::vector<double>& buffer) const {
-    times(i, 1, t, psi, buffer);
+  /// psi = r zhat T, and T += zhat delta', both label-major (psi[y * block_rows]).
+  void potential(std::size_t i, const Packed& t, double* psi, Workspace& work) const {
+    times(i, 1, t, psi, work);
   }
-  void add(std::size_t i, const double* delta, Packed& t, std::vector<double>& buffer) const;
+  void add(std::size_t i, const double* delta, Packed& t, Workspace& work) const;
   /// Has the memory fetch an example that will be wanted soon.
   void prefetch(std::size_t i) const;
 
@@ -112,17 +119,15 @@ class Examples {
   template <typename F>
   void each_entry(std::size_t i, F&& f) const;
   [[nodiscard]] bool sparse() const { return problem_.features.storage.index() >= 2; }
-  /// Rows of zhat without the bias: the caller's memory where that serves, otherwise filled into
-  /// `buffer`.
-  DenseBlock dense_block(std::size_t first, std::size_t n, std::vector<double>& buffer) const;
-  SparseRow sparse_row(std::size_t i, std::vector<double>& buffer) const;
+  /// Rows of zhat without the bias: the caller's memory where that serves, otherwise in `work`.
+  DenseBlock dense_block(std::size_t first, std::size_t n, Workspace& work) const;
+  SparseRow sparse_row(std::size_t i, Workspace& work) const;
   [[nodiscard]] Packed packed_zero(bool contrasts) const;
   /// Adds up the lanes' sums.
   void sum_lanes(std::vector<Packed>& partial, RowMatrix& out) const;
-  void times(std::size_t first, std::size_t n, const Packed& t, double* psi,
-             std::vector<double>& buffer) const;
+  void times(std::size_t first, std::size_t n, const Packed& t, double* psi, Workspace& work) const;
   void times_transposed(std::size_t first, std::size_t n, const double* rows, Packed& out,
-                        std::vector<double>& buffer) const;
+                        Workspace& work) const;
   [[nodiscard]] double bias_of(std::size_t i) const {
     return rho_.empty() ? 1.0 : rho_[i * problem_.scales + problem_.scale_of_bias];
   }

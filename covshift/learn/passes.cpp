@@ -31,24 +31,45 @@ BlockBody keep_rows(int labels, double* psi, double* q) {
   };
 }
 
-DenseBlock Examples::dense_block(std::size_t first, std::size_t n,
-                                 std::vector<double>& buffer) const {
+DenseBlock Examples::dense_block(std::size_t first, std::size_t n, Workspace& work) const {
   if (const auto* x = std::get_if<DenseRows<double>>(&problem_.features.storage);
       x != nullptr && all_rows_ && rho_.empty() && x->stride == cols_ &&
       (first + n - 1) * cols_ + padded(cols_) <= problem_.features.rows * cols_) {
     return {x->data + first * cols_, cols_, n, cols_};
   }
-  const std::size_t stride = padded(cols_ + 1);  // the bias, which comes last, is not looked at
-  buffer.resize(block_rows * stride);
-  for (std::size_t b = 0; b < n; ++b) {
-    double* out = buffer.data() + b * stride;
-    std::fill(out, out + stride, 0.0);
-    each_entry(first + b, [&](std::size_t j, double z) { out[j] += z; });
+  if (work.rows.rows == n && work.first == first) return work.rows;
+  const std::size_t stride = padded(cols_);
+  work.memory.resize(block_rows * stride);
+  work.first = first;
+  work.rows = {work.memory.data(), stride, n, cols_};
+  std::visit(
+      [&](const auto& x) {
+        if constexpr (!requires { x.offsets; }) {
+          for (std::size_t b = 0; b < n; ++b) {
+            const auto* from = x.data + row_[first + b] * x.stride;
+            double* to = work.memory.data() + b * stride;
+            for (std::size_t j = 0; j < cols_; ++j) to[j] = static_cast<double>(from[j]);
+            std::fill(to + cols_, to + stride, 0.0);
+          }
+        }
+      },
+      problem_.features.storage);
+  if (!rho_.empty() && !problem_.scale_of_column.empty()) {
+    for (std::size_t b = 0; b < n; ++b) {
+      const double* rho = rho_of(first + b);
+      double* row = work.memory.data() + b * stride;
+      for (std::size_t j = 0; j < cols_; ++j) row[j] *= rho[problem_.scale_of_column[j]];
+    }
+  } else if (!rho_.empty()) {
+    for (std::size_t b = 0; b < n; ++b) {
+      double* row = work.memory.data() + b * stride;
+      for (std::size_t j = 0; j < cols_; ++j) row[j] *= rho_of(first + b)[0];
+    }
   }
-  return {buffer.data(), stride, n, cols_};
+  return work.rows;
 }
 
-SparseRow Examples::sparse_row(std::size_t i, std::vector<double>& buffer) const {
+SparseRow Examples::sparse_row(std::size_t i, Workspace& work) const {
   SparseRow row;
   std::visit(
       [&](const auto& x) {
@@ -63,10 +84,10 @@ SparseRow Examples::sparse_row(std::size_t i, std::vector<double>& buffer) const
       },
       problem_.features.storage);
   if (row.values == nullptr) {
-    buffer.resize(row.entries + 1);
-    double* out = buffer.data();
+    work.memory.resize(row.entries + 1);  // each_entry gives the bias, too
+    double* out = work.memory.data();
     each_entry(i, [&](std::size_t /*j*/, double z) { *out++ = z; });
-    row.values = buffer.data();
+    row.values = work.memory.data();
   }
   return row;
 }
@@ -132,13 +153,13 @@ void Examples::sum_lanes(std::vector<Packed>& partial, RowMatrix& out) const {
 }
 
 void Examples::times(std::size_t first, std::size_t n, const Packed& t, double* psi,
-                     std::vector<double>& buffer) const {
+                     Workspace& work) const {
   if (sparse()) {
     for (std::size_t b = 0; b < n; ++b) {
-      kernels().sparse_times(sparse_row(first + b, buffer), t.features.data(), t.labels, psi + b);
+      kernels().sparse_times(sparse_row(first + b, work), t.features.data(), t.labels, psi + b);
     }
   } else {
-    kernels().times(dense_block(first, n, buffer), t.features.data(), t.labels, psi);
+    kernels().times(dense_block(first, n, work), t.features.data(), t.labels, psi);
   }
   for (std::size_t y = 0; y < t.labels; ++y) {
     double* row = psi + y * block_rows;
@@ -150,15 +171,14 @@ void Examples::times(std::size_t first, std::size_t n, const Packed& t, double* 
 }
 
 void Examples::times_transposed(std::size_t first, std::size_t n, const double* rows, Packed& out,
-                                std::vector<double>& buffer) const {
+                                Workspace& work) const {
   if (sparse()) {
     for (std::size_t b = 0; b < n; ++b) {
-      kernels().sparse_times_transposed(sparse_row(first + b, buffer), rows + b, out.labels,
+      kernels().sparse_times_transposed(sparse_row(first + b, work), rows + b, out.labels,
                                         out.features.data());
     }
   } else {
-    kernels().times_transposed(dense_block(first, n, buffer), rows, out.labels,
-                               out.features.data());
+    kernels().times_transposed(dense_block(first, n, work), rows, out.labels, out.features.data());
   }
   if (!problem_.bias) return;
   for (std::size_t y = 0; y < out.labels; ++y) {
@@ -168,9 +188,8 @@ void Examples::times_transposed(std::size_t first, std::size_t n, const double* 
   }
 }
 
-void Examples::add(std::size_t i, const double* delta, Packed& t,
-                   std::vector<double>& buffer) const {
-  times_transposed(i, 1, delta, t, buffer);
+void Examples::add(std::size_t i, const double* delta, Packed& t, Workspace& work) const {
+  times_transposed(i, 1, delta, t, work);
   if (sparse()) return;
   // Beyond the columns a sum may hold anything, but weights are 0.
   const std::size_t pitch = padded(cols_);
@@ -185,15 +204,15 @@ void Examples::fused(const RowMatrix& t, RowMatrix& out, const BlockBody& body) 
   std::vector<Packed> partial(lanes_);
   each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
     partial[lane] = packed_zero(true);
-    std::vector<double> buffer;
+    Workspace work;
     std::vector<double> psi(k * block_rows);
     std::vector<double> back(k * block_rows);
     for (std::size_t first = begin; first < end; first += block_) {
       const std::size_t n = std::min(block_, end - first);
       std::fill_n(psi.data(), block_rows, 0.0);
-      times(first, n, weights, psi.data() + block_rows, buffer);
+      times(first, n, weights, psi.data() + block_rows, work);
       body({first, n, lane, psi.data(), back.data()});
-      times_transposed(first, n, back.data() + block_rows, partial[lane], buffer);
+      times_transposed(first, n, back.data() + block_rows, partial[lane], work);
     }
   });
   sum_lanes(partial, out);
@@ -262,11 +281,11 @@ void Examples::potentials(const RowMatrix& t, double* psi) const {
   const auto k = static_cast<std::size_t>(labels_);
   const Packed weights = pack(t, false);
   each_lane([&](std::size_t begin, std::size_t end, std::size_t) {
-    std::vector<double> buffer;
+    Workspace work;
     std::vector<double> block(k * block_rows);
     for (std::size_t first = begin; first < end; first += block_) {
       const std::size_t n = std::min(block_, end - first);
-      times(first, n, weights, block.data(), buffer);
+      times(first, n, weights, block.data(), work);
       from_block(block.data(), n, k, psi + first * k);
     }
   });
@@ -277,12 +296,12 @@ void Examples::collect(const double* rows, RowMatrix& out) const {
   std::vector<Packed> partial(lanes_);
   each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
     partial[lane] = packed_zero(false);
-    std::vector<double> buffer;
+    Workspace work;
     std::vector<double> block(k * block_rows);
     for (std::size_t first = begin; first < end; first += block_) {
       const std::size_t n = std::min(block_, end - first);
       to_block(rows + first * k, n, k, block.data());
-      times_transposed(first, n, block.data(), partial[lane], buffer);
+      times_transposed(first, n, block.data(), partial[lane], work);
     }
   });
   sum_lanes(partial, out);
