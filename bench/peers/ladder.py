@@ -2,7 +2,7 @@
 
 First every method climbs its ladder once. That gives the best objective F* and, for each method and each
 relative error eps, the fastest rung with (F - F*) / F* <= eps. These rungs are then measured again in turns
-(a b c a b c), and medians of all their runs count.
+(a b c a b c), and medians of all their runs count; but those of peers that another peer leaves far behind.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ PREDICTED = 20_000  # rows at once, at most
 
 def runs_of(seconds: float) -> int:
     return RUNS if seconds <= LONG else 3 if seconds <= VERY_LONG else 1
+
+
+FAR = 3  # times the fastest peer: a peer's rung so slow changes no comparison, and is run once
 
 
 def error(objective: float, best: float) -> float:
@@ -106,12 +109,19 @@ class Family:
                 found.append(min(good, key=lambda p: p["runs"][0]))
         return list({id(p): p for p in found}.values())
 
+    def far(self, point: dict) -> bool:
+        """Another peer is as good in a fraction of the time."""
+        theirs = [p["runs"][0] for p in self.points if "objective" in p
+                  and p["method"] not in (OURS, OURS_ALONE, point["method"])
+                  and p["objective"] <= point["objective"]]
+        return point["method"] not in (OURS, OURS_ALONE) and point["runs"][0] > FAR * min(theirs, default=math.inf)
+
     def repeat(self) -> None:
         chosen, predict = self.chosen(), min(self.rows, PREDICTED)
         for turn in range(1, 2 if self.quick else RUNS):
             for name in self.names:
-                again = {p["value"]: p for p in chosen
-                         if p["method"] == name and turn < runs_of(p["runs"][0])}
+                again = {p["value"]: p for p in chosen if p["method"] == name
+                         and turn < (1 if self.far(p) else runs_of(p["runs"][0]))}
                 for answer in self.run(name, again, predict=predict)[0] if again else []:
                     point = again[answer["value"]]
                     point["runs"].append(answer["seconds"])

@@ -22,18 +22,51 @@ std::uint64_t mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-std::vector<std::uint64_t> hashes(const Rows& rows, std::uint64_t seed) {
+std::vector<std::uint64_t> hashes(const Rows& rows, std::uint64_t seed, int threads) {
   std::vector<std::uint64_t> key(rows.size());
   const std::uint64_t salt = mix(seed);
-  RowBuffer buffer;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::uint64_t sum = 0;  // a sum: the order of a sparse row's entries must not matter
-    rows.each_once(i, buffer, [&](std::size_t j, double value) {
-      if (value != 0) sum += mix(mix(salt ^ j) ^ std::bit_cast<std::uint64_t>(value));
-    });
-    key[i] = mix(sum);
-  }
+  std::vector<std::uint64_t> column(rows.dims());
+  for (std::size_t j = 0; j < column.size(); ++j) column[j] = mix(salt ^ j);
+  Lanes(rows.size()).each(threads, [&](std::size_t first, std::size_t last, std::size_t) {
+    RowBuffer buffer;
+    for (std::size_t i = first; i < last; ++i) {
+      std::uint64_t sum = 0;  // a sum: the order of a sparse row's entries must not matter
+      rows.each_once(i, buffer, [&](std::size_t j, double value) {
+        if (value != 0) sum += mix(column[j] ^ std::bit_cast<std::uint64_t>(value));
+      });
+      key[i] = mix(sum);
+    }
+  });
   return key;
+}
+
+/// Rows by their keys.
+std::vector<std::size_t> sorted(std::vector<std::size_t> list,
+                                const std::vector<std::uint64_t>& key) {
+  std::stable_sort(list.begin(), list.end(),
+                   [&](std::size_t a, std::size_t b) { return key[a] < key[b]; });
+  return list;
+}
+
+/// Rows of positive weight whose key may be another's, too: those that share a bit of a large field
+/// with another. With few copies that is one row in thirty, and the others need not be sorted.
+std::vector<std::size_t> perhaps_copies(const std::vector<std::uint64_t>& key,
+                                        std::span<const double> weight) {
+  const std::size_t bits = std::bit_ceil(32 * key.size() + 64);
+  std::vector<bool> once(bits);
+  std::vector<bool> again(bits);
+  const auto counts = [&](std::size_t i) { return weight.empty() || weight[i] > 0; };
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    if (!counts(i)) continue;
+    const std::size_t bit = key[i] & (bits - 1);
+    if (once[bit]) again[bit] = true;
+    once[bit] = true;
+  }
+  std::vector<std::size_t> list;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    if (counts(i) && again[key[i] & (bits - 1)]) list.push_back(i);
+  }
+  return list;
 }
 
 using Entries = std::vector<std::pair<std::size_t, double>>;
@@ -94,28 +127,31 @@ void Rows::check(std::string_view what, int threads) const {
 
 std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> weight,
                                    std::uint64_t seed) {
-  const std::vector<std::uint64_t> key = hashes(rows, seed);
   std::vector<std::size_t> order;
   order.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (weight.empty() || weight[i] > 0) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return key[a] < key[b]; });
-  return order;
+  return sorted(std::move(order), hashes(rows, seed, 1));
 }
 
 std::vector<std::size_t> originals(const Rows& rows, std::span<const double> weight,
-                                   std::span<const int> label) {
+                                   std::span<const int> label, int threads) {
   constexpr std::size_t few_rows = 8;
   constexpr double many_copies = 20;
-  const std::vector<std::uint64_t> key = hashes(rows, 0);
-  const std::vector<std::size_t> order = row_order(rows, weight, 0);
+  const std::vector<std::uint64_t> key = hashes(rows, 0, threads);
+  const std::vector<std::size_t> order = sorted(perhaps_copies(key, weight), key);
   std::vector<std::size_t> own(rows.size());
   std::iota(own.begin(), own.end(), 0);
   std::vector<std::size_t> original = own;
-  std::size_t different = 0;
   double total = 0;
+  std::size_t different = 0;  // first of the rows that are left out here: no copies
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const double w = weight.empty() ? 1 : weight[i];
+    total += w;
+    different += w > 0 ? 1 : 0;
+  }
+  different -= order.size();
   RowBuffer buffer;
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     while (end < order.size() && key[order[end]] == key[order[begin]]) ++end;
@@ -123,7 +159,6 @@ std::vector<std::size_t> originals(const Rows& rows, std::span<const double> wei
     std::map<std::pair<int, Entries>, std::size_t> seen;
     for (std::size_t k = begin; k < end; ++k) {
       const std::size_t i = order[k];
-      total += weight.empty() ? 1 : weight[i];
       if (end - begin == 1) break;
       const int y = label.empty() ? 0 : label[i];
       original[i] = seen.try_emplace({y, entries(rows, i, buffer)}, i).first->second;
@@ -135,8 +170,8 @@ std::vector<std::size_t> originals(const Rows& rows, std::span<const double> wei
 }
 
 std::vector<double> merge_copies(const Rows& rows, std::span<const double> weight,
-                                 std::span<const int> label) {
-  const std::vector<std::size_t> original = originals(rows, weight, label);
+                                 std::span<const int> label, int threads) {
+  const std::vector<std::size_t> original = originals(rows, weight, label, threads);
   std::vector<double> merged(rows.size(), 0.0);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     merged[original[i]] += weight.empty() ? 1 : weight[i];

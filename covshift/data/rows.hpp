@@ -114,12 +114,12 @@ std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> wei
 /// equal rows the rule (fewer than 8 different ones, or more than 20 of each on average) they are
 /// cells of a table, not copies, and every row stands for itself.
 std::vector<std::size_t> originals(const Rows& rows, std::span<const double> weight,
-                                   std::span<const int> label);
+                                   std::span<const int> label, int threads = 1);
 
 /// The weights with copies counted as one row: the original has the weight of all, its copies 0.
 /// What is fitted with them cannot tell a weight of 2 from the row twice. Empty if all are 1.
 std::vector<double> merge_copies(const Rows& rows, std::span<const double> weight,
-                                 std::span<const int> label = {});
+                                 std::span<const int> label = {}, int threads = 1);
 
 /// The fold of each of `rows` rows, of `folds`, dealt along the row order: sizes differ by at most
 /// one. -1 for rows that are not in the order.

@@ -44,6 +44,9 @@ Examples::Examples(const Problem& problem, int threads, const Reducer* reducer)
     throw Error(Error::Kind::numeric, "the sample weights add up to more than numbers hold");
   }
   const bool several = p.scales > 1;
+  row_.reserve(m);
+  label_.reserve(m);
+  for (std::vector<double>* list : {&a_, &r_, &c_}) list->reserve(m);
   for (std::size_t i = 0; i < m; ++i) {
     const double count = p.sample_weight.empty() ? 1 : p.sample_weight[i];
     double log_r = p.log_scale.empty() ? 0 : p.log_scale[i * p.scales];

@@ -1,22 +1,30 @@
 #include "covshift/learn/problem.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <exception>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/threads.hpp"
 
 namespace covshift {
 namespace {
 
 template <typename T>
-void check_finite(const DenseRows<T>& x, std::size_t rows, std::size_t cols) {
-  for (std::size_t i = 0; i < rows; ++i) {
+void check_rows(const DenseRows<T>& x, std::size_t first, std::size_t last, std::size_t cols) {
+  for (std::size_t i = first; i < last; ++i) {
     const T* row = x.data + i * x.stride;
-    // Non-finite numbers survive multiplication by 0: one sum tells for the whole row.
-    T probe = 0;
-    for (std::size_t j = 0; j < cols; ++j) probe += row[j] * T{0};
-    if (probe == T{0}) continue;
-    for (std::size_t j = 0; j < cols; ++j) {
+    // Non-finite numbers survive multiplication by 0: sums tell for the whole row, several of them
+    // so that additions need not wait for each other.
+    std::array<T, 8> probe{};
+    std::size_t j = 0;
+    for (; j + probe.size() <= cols; j += probe.size()) {
+      for (std::size_t l = 0; l < probe.size(); ++l) probe[l] += row[j + l] * T{0};
+    }
+    for (; j < cols; ++j) probe[0] += row[j] * T{0};
+    if (std::all_of(probe.begin(), probe.end(), [](T sum) { return sum == T{0}; })) continue;
+    for (j = 0; j < cols; ++j) {
       if (!std::isfinite(row[j])) {
         fail_input("feature {} of example {} is {}; remove or impute such rows", j + 1, i + 1,
                    row[j]);
@@ -26,8 +34,8 @@ void check_finite(const DenseRows<T>& x, std::size_t rows, std::size_t cols) {
 }
 
 template <typename T>
-void check_finite(const SparseRows<T>& x, std::size_t rows, std::size_t cols) {
-  for (std::size_t i = 0; i < rows; ++i) {
+void check_rows(const SparseRows<T>& x, std::size_t first, std::size_t last, std::size_t cols) {
+  for (std::size_t i = first; i < last; ++i) {
     if (x.offsets[i] < 0 || x.offsets[i + 1] < x.offsets[i]) {
       fail_input("the entries of example {} begin at {} and end before {}; offsets must not fall",
                  i + 1, x.offsets[i], x.offsets[i + 1]);
@@ -45,6 +53,27 @@ void check_finite(const SparseRows<T>& x, std::size_t rows, std::size_t cols) {
   }
 }
 
+/// Every entry is finite and in its place, or an Error that names the first that is not.
+void check_features(const MatrixView& features, int threads) {
+  const std::size_t tasks = features.rows / 4096 + 1;
+  std::vector<std::exception_ptr> wrong(tasks);
+  parallel_tasks(threads, tasks, [&](std::size_t task) {
+    try {
+      std::visit(
+          [&](const auto& x) {
+            check_rows(x, features.rows * task / tasks, features.rows * (task + 1) / tasks,
+                       features.cols);
+          },
+          features.storage);
+    } catch (const Error&) {
+      wrong[task] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& error : wrong) {
+    if (error) std::rethrow_exception(error);
+  }
+}
+
 void check_length(const char* what, std::size_t length, std::size_t expected) {
   if (length != 0 && length != expected) {
     fail_input("{}: {} numbers for {} examples", what, length, expected);
@@ -53,7 +82,7 @@ void check_length(const char* what, std::size_t length, std::size_t expected) {
 
 }  // namespace
 
-void check(const Problem& p) {
+void check(const Problem& p, int threads) {
   const std::size_t m = p.features.rows;
   if (p.game == nullptr) fail_input("a problem needs a game (a loss)");
   const int k = p.game->labels();
@@ -104,7 +133,7 @@ void check(const Problem& p) {
       !known(p.scale_of_bias)) {
     fail_input("a column or the bias names a scale outside 0..{}", p.scales - 1);
   }
-  std::visit([&](const auto& x) { check_finite(x, m, p.features.cols); }, p.features.storage);
+  check_features(p.features, threads);
 }
 
 }  // namespace covshift

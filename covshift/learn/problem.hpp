@@ -44,6 +44,6 @@ struct Problem {
 };
 
 /// Throws Error (input) that names the offending value and its place.
-void check(const Problem& problem);
+void check(const Problem& problem, int threads = 1);
 
 }  // namespace covshift

@@ -84,7 +84,7 @@ std::string_view to_string(Status status) {
 }
 
 Solution solve(const Problem& problem, const SolveOptions& options) {
-  check(problem);
+  check(problem, options.threads);
   if (!(options.tolerance > 0)) {
     fail_input("the tolerance must be a positive number, not {}", options.tolerance);
   }
@@ -115,7 +115,7 @@ Solution solve(const Problem& problem, const SolveOptions& options) {
 }
 
 Evaluation evaluate(const Problem& problem, std::span<const double> weights, int threads) {
-  check(problem);
+  check(problem, threads);
   const Examples examples(problem, threads, nullptr);
   const RowMatrix t = as_matrix(weights, examples);
   RowMatrix a;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <set>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
@@ -93,15 +92,18 @@ void check_data(const TrainingData& data, const FitOptions& options) {
   problem.lambda = 1;
   problem.bias = options.bias;
   problem.sample_weight = data.sample_weight;
-  check(problem);
+  check(problem, options.solve.threads);
 }
 
 void check_classes(const TrainingData& data) {
-  std::set<int> seen;
-  for (std::size_t i = 0; i < data.labels.size(); ++i) {
-    if (data.sample_weight.empty() || data.sample_weight[i] > 0) seen.insert(data.labels[i]);
+  int first = -1;
+  bool another = data.labels.empty();
+  for (std::size_t i = 0; i < data.labels.size() && !another; ++i) {
+    if (!data.sample_weight.empty() && !(data.sample_weight[i] > 0)) continue;
+    if (first < 0) first = data.labels[i];
+    another = data.labels[i] != first;
   }
-  if (seen.size() < 2 && !data.labels.empty()) {
+  if (!another) {
     fail_input("the training data have one class only; a classifier needs at least two");
   }
 }
@@ -132,7 +134,8 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   TrainingData data = given;
   std::vector<double> weights;
   if (data.given_train.log_ratio.empty() && data.given_train.log_generalization.empty()) {
-    weights = merge_copies(Rows(data.features, {}), data.sample_weight, data.labels);
+    weights = merge_copies(Rows(data.features, {}), data.sample_weight, data.labels,
+                           options.solve.threads);
     data.sample_weight = weights;
   }
   const std::shared_ptr<const Game> game = game_for(options, *list[0].method, data.classes);
