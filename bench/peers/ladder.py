@@ -24,7 +24,7 @@ def runs_of(seconds: float) -> int:
     return RUNS if seconds <= LONG else 3 if seconds <= VERY_LONG else 1
 
 
-FAR = 3  # times the fastest peer: a peer's rung so slow changes no comparison, and is run once
+FAR = 1.5  # times the fastest peer: a peer's rung so slow changes no comparison, and is run once
 
 
 def error(objective: float, best: float) -> float:
@@ -77,10 +77,12 @@ class Family:
         elif name != OURS:
             enough = self.best() + abs(self.best()) * EPSILONS[-1] / 3
         budget = self.limit * (3 if name in (OURS, OURS_ALONE) else 1)
-        answers, failure = self.run(name, values, climb=True, enough=enough, budget=budget)
+        answers, failure = self.run(name, values, min(self.rows, PREDICTED), climb=True, enough=enough,
+                                    budget=budget)
         common = {"method": name, "knob": method.knob, "threads": self.threads(name)}
         for answer in answers:
-            self.points.append({**common, "runs": [answer.pop("seconds")], "predictions": [], **answer})
+            self.points.append({**common, "runs": [answer.pop("seconds")],
+                                "predictions": [answer.pop("predictions_per_second")], **answer})
             self.say(describe(self.points[-1]))
         if not failure and sum(p["runs"][0] for p in self.points if p["method"] == name) > budget:
             failure = {"failed": f"rungs up to here took over {budget:g} s in all", "limit": budget}

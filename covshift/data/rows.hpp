@@ -44,7 +44,7 @@ class Rows {
   /// The same with every column once at most, its entries added up.
   template <typename F>
   void each_once(std::size_t i, RowBuffer& buffer, F&& f) const {
-    if (!sparse()) return each(i, f);
+    if (!sparse() || ascending(i)) return each(i, f);
     buffer.value.resize(dims());
     buffer.open.resize(dims());
     buffer.touched.clear();
@@ -79,6 +79,19 @@ class Rows {
   void check(std::string_view what, int threads) const;
 
  private:
+  /// True if a sparse row's columns come in order, and so each but once.
+  [[nodiscard]] bool ascending(std::size_t i) const {
+    return std::visit(
+        [&](const auto& x) {
+          if constexpr (requires { x.offsets; }) {
+            for (std::int64_t e = x.offsets[i] + 1; e < x.offsets[i + 1]; ++e) {
+              if (x.columns[e - 1] >= x.columns[e]) return false;
+            }
+          }
+          return true;
+        },
+        matrix_.storage);
+  }
   template <typename T, typename F>
   void each_of(const DenseRows<T>& x, std::size_t i, F&& f) const {
     const T* row = x.data + i * x.stride;
