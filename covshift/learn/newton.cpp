@@ -35,7 +35,7 @@ class Scout {
   }
   [[nodiscard]] bool usable() const { return examples_.size() > 0; }
 
-  RowMatrix optimum(SolveOptions options) const {
+  [[nodiscard]] RowMatrix optimum(SolveOptions options) const {
     options.observer = nullptr;
     options.tolerance = std::max(1e-2, options.tolerance);
     options.time_limit /= 4;
