@@ -144,6 +144,7 @@ void measure_features(Diagnosis& d, const RatioFitter& ratios, const Matrix& tra
     view_columns[views.view_of[j]].push_back(static_cast<std::int32_t>(j));
   }
   std::vector<double> moved;
+  moved.reserve(view_columns.size());
   for (const Columns& columns : view_columns) moved.push_back(means_apart(columns, d.means));
   const std::vector<std::size_t> looked_at = detailed(moved);
   d.features.resize(detail.size());
@@ -259,6 +260,7 @@ Diagnosis diagnose(const Matrix& train, const Matrix& target, const std::vector<
 
   announce("features", 0.5);
   std::vector<double> moved;
+  moved.reserve(features.size());
   for (const Feature& f : features) moved.push_back(means_apart(f.columns, d.means));
   const std::vector<std::size_t> detail = detailed(moved);
   measure_features(d, ratios, train_scaled, target_scaled, features, detail, views,
