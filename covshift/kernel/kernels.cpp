@@ -1,6 +1,5 @@
 #include "covshift/kernel/kernels.hpp"
 
-#include <array>
 #include <cstdlib>
 #include <vector>
 

@@ -243,22 +243,16 @@ PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_give
         risk[b] = game().bayes_risk({q_given + (first + b) * k, k}, label_[first + b]);
         value[b] -= risk[b];
       }
-      for (std::size_t y = 0; y < k; ++y) {
-        for (std::size_t b = 0; b < n; ++b) {
-          value[b] -= psi[y * block_rows + b] * q[y * block_rows + b];
-        }
-      }
+    }
+    // What the potentials leave of V: H(q) for the best answers, the slack for given ones.
+    for (std::size_t y = 0; y < k; ++y) {
       for (std::size_t b = 0; b < n; ++b) {
-        total.slack += c_[first + b] * std::max(0.0, value[b]);
-        total.risk += c_[first + b] * risk[b];
+        value[b] -= psi[y * block_rows + b] * q[y * block_rows + b];
       }
-    } else {
-      for (std::size_t y = 0; y < k; ++y) {
-        for (std::size_t b = 0; b < n; ++b) {
-          value[b] -= psi[y * block_rows + b] * q[y * block_rows + b];
-        }
-      }
-      for (std::size_t b = 0; b < n; ++b) total.risk += c_[first + b] * value[b];
+    }
+    for (std::size_t b = 0; b < n; ++b) {
+      if (q_given != nullptr) total.slack += c_[first + b] * std::max(0.0, value[b]);
+      total.risk += c_[first + b] * (q_given != nullptr ? risk[b] : value[b]);
     }
     if (see) see(block);
     // From here on a_i (e_y - q).
