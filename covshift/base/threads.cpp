@@ -88,12 +88,12 @@ void parallel_tasks(int threads, std::size_t tasks, const std::function<void(std
 #elif defined(COVSHIFT_STD_THREADS)
   // The same with plain threads: for builds without OpenMP, the thread sanitizer's among them.
   std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t task = next++; task < tasks; task = next++) run(task);
+  };
   std::vector<std::thread> team;
-  for (std::size_t w = 0; w < workers; ++w) {
-    team.emplace_back([&] {
-      for (std::size_t task = next++; task < tasks; task = next++) run(task);
-    });
-  }
+  for (std::size_t w = 1; w < workers; ++w) team.emplace_back(work);
+  work();
   for (std::thread& t : team) t.join();
 #else
   for (std::size_t task = 0; task < tasks; ++task) run(task);

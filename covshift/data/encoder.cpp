@@ -88,11 +88,11 @@ Encoder Encoder::of_columns(const std::vector<std::string>& names) {
 }
 
 Encoder Encoder::of_numbers(std::size_t cols, bool sparse) {
-  std::vector<std::string> names;
-  names.reserve(cols);
-  for (std::size_t c = 1; c <= cols; ++c)
-    names.push_back(fmt::format("{}{}", sparse ? "" : "c", c));
-  Encoder encoder = of_columns(names);
+  if (cols == 0) fail_input("there are no columns to learn from; add features");
+  Encoder encoder;
+  for (std::size_t c = 1; c <= cols; ++c) {
+    encoder.add({fmt::format("{}{}", sparse ? "" : "c", c), false, {}, 0});
+  }
   encoder.svmlight_ = sparse;
   return encoder;
 }

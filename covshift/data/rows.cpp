@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <utility>
@@ -22,22 +23,43 @@ std::uint64_t mix(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-std::vector<std::uint64_t> hashes(const Rows& rows, std::uint64_t seed, int threads) {
+std::vector<std::uint64_t> hashes(const Rows& rows, std::uint64_t seed) {
   std::vector<std::uint64_t> key(rows.size());
   const std::uint64_t salt = mix(seed);
   std::vector<std::uint64_t> column(rows.dims());
   for (std::size_t j = 0; j < column.size(); ++j) column[j] = mix(salt ^ j);
-  Lanes(rows.size()).each(threads, [&](std::size_t first, std::size_t last, std::size_t) {
+  RowBuffer buffer;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::uint64_t sum = 0;  // a sum: the order of a sparse row's entries must not matter
+    rows.each_once(i, buffer, [&](std::size_t j, double value) {
+      if (value != 0) sum += mix(column[j] ^ std::bit_cast<std::uint64_t>(value));
+    });
+    key[i] = mix(sum);
+  }
+  return key;
+}
+
+/// A sum that equal rows share and others, as good as never, do: the bits of every number, those on
+/// the left brought to the right as well, times a random one of its column. Several times as fast
+/// as a hash, to which it is made in the end.
+std::vector<std::uint64_t> fingerprints(const Rows& rows, int threads) {
+  std::vector<std::uint64_t> print(rows.size());
+  std::vector<std::uint64_t> factor(rows.dims());
+  for (std::size_t j = 0; j < factor.size(); ++j) factor[j] = mix(j) | 1U;
+  const auto part = [&](std::size_t j, double value) {
+    const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);  // -0 is 0
+    return (bits ^ (bits >> 32U) ^ (bits >> 52U)) * factor[j];
+  };
+  const std::size_t tasks = rows.size() / 4096 + 1;
+  parallel_tasks(threads, tasks, [&](std::size_t task) {
     RowBuffer buffer;
-    for (std::size_t i = first; i < last; ++i) {
-      std::uint64_t sum = 0;  // a sum: the order of a sparse row's entries must not matter
-      rows.each_once(i, buffer, [&](std::size_t j, double value) {
-        if (value != 0) sum += mix(column[j] ^ std::bit_cast<std::uint64_t>(value));
-      });
-      key[i] = mix(sum);
+    for (std::size_t i = rows.size() * task / tasks; i < rows.size() * (task + 1) / tasks; ++i) {
+      std::uint64_t sum = 0;
+      rows.each_once(i, buffer, [&](std::size_t j, double value) { sum += part(j, value); });
+      print[i] = mix(sum);
     }
   });
-  return key;
+  return print;
 }
 
 /// Rows by their keys.
@@ -125,6 +147,33 @@ void Rows::check(std::string_view what, int threads) const {
   });
 }
 
+void check_places(std::span<const std::int64_t> offsets, std::span<const std::int32_t> columns,
+                  std::size_t cols) {
+  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
+    if (offsets[i + 1] < offsets[i]) {
+      fail_input("row {} begins at entry {} and ends before {}", i + 1, offsets[i], offsets[i + 1]);
+    }
+  }
+  const auto entries = static_cast<std::int64_t>(columns.size());
+  if (offsets.empty() || offsets.front() != 0 || offsets.back() > entries) {
+    fail_input("the rows do not begin at entry 0 or go beyond the last of {}", entries);
+  }
+  if (cols > std::numeric_limits<std::int32_t>::max()) fail_input("{} columns are too many", cols);
+  // Of a column that there is, neither its number nor its distance from the last has the sign bit.
+  const auto last = static_cast<std::uint32_t>(cols) - 1;
+  std::uint32_t bits = 0;
+  for (const std::int32_t column : columns) {
+    const auto place = static_cast<std::uint32_t>(column);
+    bits |= place | (last - place);
+  }
+  if (bits >> 31U == 0) return;
+  for (const std::int32_t column : columns) {
+    if (column < 0 || static_cast<std::size_t>(column) >= cols) {
+      fail_input("an entry is in column {} of 0..{}", column, static_cast<std::int64_t>(cols) - 1);
+    }
+  }
+}
+
 std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> weight,
                                    std::uint64_t seed) {
   std::vector<std::size_t> order;
@@ -132,18 +181,16 @@ std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> wei
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (weight.empty() || weight[i] > 0) order.push_back(i);
   }
-  return sorted(std::move(order), hashes(rows, seed, 1));
+  return sorted(std::move(order), hashes(rows, seed));
 }
 
-std::vector<std::size_t> originals(const Rows& rows, std::span<const double> weight,
-                                   std::span<const int> label, int threads) {
+std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
+                         std::span<const int> label, int threads) {
   constexpr std::size_t few_rows = 8;
   constexpr double many_copies = 20;
-  const std::vector<std::uint64_t> key = hashes(rows, 0, threads);
+  const std::vector<std::uint64_t> key = fingerprints(rows, threads);
   const std::vector<std::size_t> order = sorted(perhaps_copies(key, weight), key);
-  std::vector<std::size_t> own(rows.size());
-  std::iota(own.begin(), own.end(), 0);
-  std::vector<std::size_t> original = own;
+  std::vector<Copy> found;
   double total = 0;
   std::size_t different = 0;  // first of the rows that are left out here: no copies
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -161,21 +208,22 @@ std::vector<std::size_t> originals(const Rows& rows, std::span<const double> wei
       const std::size_t i = order[k];
       if (end - begin == 1) break;
       const int y = label.empty() ? 0 : label[i];
-      original[i] = seen.try_emplace({y, entries(rows, i, buffer)}, i).first->second;
+      const std::size_t first = seen.try_emplace({y, entries(rows, i, buffer)}, i).first->second;
+      if (first != i) found.push_back({i, first});
     }
     different += std::max<std::size_t>(1, seen.size());
   }
-  if (different < few_rows || total > many_copies * static_cast<double>(different)) return own;
-  return original;
+  if (different < few_rows || total > many_copies * static_cast<double>(different)) return {};
+  return found;
 }
 
 std::vector<double> merge_copies(const Rows& rows, std::span<const double> weight,
                                  std::span<const int> label, int threads) {
-  const std::vector<std::size_t> original = originals(rows, weight, label, threads);
-  std::vector<double> merged(rows.size(), 0.0);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    merged[original[i]] += weight.empty() ? 1 : weight[i];
-  }
+  const std::vector<Copy> found = copies(rows, weight, label, threads);
+  if (found.empty() && weight.empty()) return {};
+  std::vector<double> merged(weight.begin(), weight.end());
+  merged.resize(rows.size(), 1.0);
+  for (const Copy& copy : found) merged[copy.of] += std::exchange(merged[copy.row], 0.0);
   if (std::all_of(merged.begin(), merged.end(), [](double w) { return w == 1; })) merged.clear();
   return merged;
 }

@@ -115,6 +115,11 @@ class Rows {
   std::span<const std::int32_t> columns_;
 };
 
+/// For offsets and columns of a CSR matrix from outside: an Error if an entry is in no row or in a
+/// column that there is not. Anything else may not look at such a matrix at all.
+void check_places(std::span<const std::int64_t> offsets, std::span<const std::int32_t> columns,
+                  std::size_t cols);
+
 /// The rows in an order that depends on what they hold and on the seed, but not on how they are
 /// arranged nor on sparse or dense: by a hash of their non-zero entries. Folds dealt and centres
 /// taken along it are random, and the same for any permutation of the rows. Rows of weight 0 are
@@ -122,12 +127,17 @@ class Rows {
 std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> weight,
                                    std::uint64_t seed);
 
-/// For each row the first one that it is a copy of (mostly itself): equal in all columns and, where
-/// there are labels, in its label. Rows of weight 0 are copies of nothing. Where few values make
-/// equal rows the rule (fewer than 8 different ones, or more than 20 of each on average) they are
-/// cells of a table, not copies, and every row stands for itself.
-std::vector<std::size_t> originals(const Rows& rows, std::span<const double> weight,
-                                   std::span<const int> label, int threads = 1);
+/// A row that equals an earlier one, the first of its kind, in all columns and, where there are
+/// labels, in its label.
+struct Copy {
+  std::size_t row;
+  std::size_t of;
+};
+/// All copies. Rows of weight 0 are copies of nothing. Where few values make equal rows the rule
+/// (fewer than 8 different ones, or more than 20 of each on average) they are cells of a table, not
+/// copies, and there are none.
+std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
+                         std::span<const int> label, int threads = 1);
 
 /// The weights with copies counted as one row: the original has the weight of all, its copies 0.
 /// What is fitted with them cannot tell a weight of 2 from the row twice. Empty if all are 1.

@@ -56,6 +56,12 @@ struct Kernels {
   /// V and q of the zero-one game.
   void (*zero_one_game)(std::size_t rows, std::size_t labels, const double* psi, double* value,
                         double* q);
+
+  /// Before a game: psi_b -= psi_b[label_b], for a whole block.
+  void (*from_truth)(std::size_t rows, std::size_t labels, const int* label, double* psi);
+  /// After it: left_b -= psi_b' q_b, and q_b becomes what example b adds, a_b (e_label - q_b).
+  void (*settle)(std::size_t rows, std::size_t labels, const int* label, const double* a,
+                 const double* psi, double* left, double* q);
 };
 
 /// The fastest that this processor runs, or those that the environment variable COVSHIFT_KERNELS

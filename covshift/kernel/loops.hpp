@@ -143,15 +143,6 @@ void transposed_tile(const DenseBlock& z, std::size_t j, const double* rows, boo
   }
 }
 
-template <std::size_t Labels>
-void transposed_columns(const DenseBlock& z, const double* rows, bool first, double* out) {
-  std::size_t j = 0;
-  for (; j + (tile_vectors - 1) * width < z.columns; j += tile_vectors * width) {
-    transposed_tile<Labels, tile_vectors>(z, j, rows, first && j == 0, out);
-  }
-  for (; j < z.columns; j += width) transposed_tile<Labels, 1>(z, j, rows, first && j == 0, out);
-}
-
 /// f with min(n, 4) as a constant.
 template <typename F>
 void up_to_4(std::size_t n, F f) {
@@ -164,6 +155,16 @@ void up_to_4(std::size_t n, F f) {
       return f.template operator()<3>();
     default:
       return f.template operator()<4>();
+  }
+}
+
+template <std::size_t Labels>
+void transposed_columns(const DenseBlock& z, const double* rows, bool first, double* out) {
+  for (std::size_t j = 0; j < z.columns; j += tile_vectors * width) {
+    const std::size_t vectors = (z.columns - j + width - 1) / width;
+    up_to_4(vectors < tile_vectors ? vectors : tile_vectors, [&]<std::size_t Vectors>() {
+      transposed_tile<Labels, Vectors>(z, j, rows, first && j == 0, out);
+    });
   }
 }
 
@@ -390,9 +391,38 @@ void zero_one_game(std::size_t rows, std::size_t labels, const double* psi, doub
   }
 }
 
+void from_truth(std::size_t rows, std::size_t labels, const int* label, double* psi) {
+  double own[block_rows] = {};
+  for (std::size_t b = 0; b < rows; ++b) {
+    own[b] = psi[static_cast<std::size_t>(label[b]) * block_rows + b];
+  }
+  for (std::size_t y = 0; y < labels; ++y, psi += block_rows) {
+    for (std::size_t b = 0; b < rows; b += width) store(psi + b, load(psi + b) - load(own + b));
+  }
+}
+
+void settle(std::size_t rows, std::size_t labels, const int* label, const double* a,
+            const double* psi, double* left, double* q) {
+  double weight[block_rows] = {};
+  for (std::size_t b = 0; b < rows; ++b) weight[b] = a[b];
+  for (std::size_t b = 0; b < rows; b += width) {
+    Vector rest = load(left + b);
+    const Vector minus = -load(weight + b);
+    for (std::size_t at = b; at < labels * block_rows; at += block_rows) {
+      const Vector answer = load(q + at);
+      rest -= load(psi + at) * answer;
+      store(q + at, minus * answer);
+    }
+    store(left + b, rest);
+  }
+  for (std::size_t b = 0; b < rows; ++b) {
+    q[static_cast<std::size_t>(label[b]) * block_rows + b] += weight[b];
+  }
+}
+
 constexpr Kernels table(std::string_view name) {
-  return {name,     times,        times_transposed, sparse_times, sparse_times_transposed,
-          log_game, zero_one_game};
+  return {name,     times,         times_transposed, sparse_times, sparse_times_transposed,
+          log_game, zero_one_game, from_truth,       settle};
 }
 
 }  // namespace

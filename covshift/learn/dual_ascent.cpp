@@ -34,7 +34,7 @@ class DualAscent {
     e_.reducer().sum({&holders_, 1});
     for (std::size_t i = 0; i < e_.size(); ++i) {
       q_[i * k_ + e_.label()[i]] = 1;  // A = 0, T = 0
-      beta_[i] = holders_ * e_.a()[i] * e_.r()[i] * e_.norm2(i) / (2 * e_.lambda());
+      beta_[i] = holders_ * e_.a()[i] * e_.r(i) * e_.norm2(i) / (2 * e_.lambda());
     }
     if (!options.start_adversary.empty()) start_from(options.start_adversary);
   }

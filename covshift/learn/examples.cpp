@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
@@ -43,14 +44,15 @@ Examples::Examples(const Problem& problem, int threads, const Reducer* reducer)
   if (!std::isfinite(total)) {
     throw Error(Error::Kind::numeric, "the sample weights add up to more than numbers hold");
   }
+  const bool scaled = !p.log_scale.empty();
   const bool several = p.scales > 1;
-  row_.reserve(m);
-  label_.reserve(m);
-  for (std::vector<double>* list : {&a_, &r_, &c_}) list->reserve(m);
+  a_.reserve(m);
+  if (scaled) r_.reserve(m);
+  if (scaled) c_.reserve(m);
   for (std::size_t i = 0; i < m; ++i) {
     const double count = p.sample_weight.empty() ? 1 : p.sample_weight[i];
-    double log_r = p.log_scale.empty() ? 0 : p.log_scale[i * p.scales];
-    for (int v = 1; v < p.scales && !p.log_scale.empty(); ++v) {
+    double log_r = scaled ? p.log_scale[i * p.scales] : 0;
+    for (int v = 1; v < p.scales && scaled; ++v) {
       log_r = std::max(log_r, p.log_scale[i * p.scales + v]);
     }
     const double log_w = p.log_weight.empty() ? 0 : p.log_weight[i];
@@ -64,22 +66,29 @@ Examples::Examples(const Problem& problem, int threads, const Reducer* reducer)
                               i + 1, log_a > log_weight_limit ? " + log scale" : "",
                               log_a > log_weight_limit ? log_a : log_w, log_weight_limit));
     }
-    const double r = std::exp(std::clamp(log_r, -log_scale_limit, log_scale_limit));
-    const double a = count / total * std::exp(log_a);
+    const double r = scaled ? std::exp(std::clamp(log_r, -log_scale_limit, log_scale_limit)) : 1;
+    const double a = count / total * (log_a == 0 ? 1 : std::exp(log_a));
     const double c = constant ? count / total * std::exp(log_w) : a / r;
     if (a == 0 && c == 0) {
-      all_rows_ = false;
+      if (a_.size() == i) {  // the first to be left out: from here on rows and examples differ
+        row_.resize(i);
+        std::iota(row_.begin(), row_.end(), 0);
+        own_label_.assign(p.labels.begin(), p.labels.begin() + static_cast<std::ptrdiff_t>(i));
+      }
       continue;
     }
-    row_.push_back(i);
-    label_.push_back(p.labels[i]);
+    if (a_.size() < i) {
+      row_.push_back(i);
+      own_label_.push_back(p.labels[i]);
+    }
     a_.push_back(a);
-    r_.push_back(r);
-    c_.push_back(c);
+    if (scaled) r_.push_back(r);
+    if (scaled) c_.push_back(c);
     for (int v = 0; several && v < p.scales; ++v) {
-      rho_.push_back(p.log_scale.empty() ? 1.0 : std::exp(p.log_scale[i * p.scales + v] - log_r));
+      rho_.push_back(scaled ? std::exp(p.log_scale[i * p.scales + v] - log_r) : 1.0);
     }
   }
+  label_ = a_.size() < m ? own_label_ : p.labels;
   // Lanes depend on the problem alone, so that sums come out the same for any number of threads:
   // enough of them for a large machine, few enough that their partial sums stay small beside the
   // data, and one where the whole problem is small.
@@ -110,12 +119,12 @@ void Examples::prefetch(std::size_t i) const {
   std::visit(
       [&](const auto& x) {
         if constexpr (requires { x.offsets; }) {
-          const std::int64_t begin = x.offsets[row_[i]];
-          const auto n = static_cast<std::size_t>(x.offsets[row_[i] + 1] - begin);
+          const std::int64_t begin = x.offsets[row(i)];
+          const auto n = static_cast<std::size_t>(x.offsets[row(i) + 1] - begin);
           lines(x.columns + begin, n * sizeof *x.columns);
           lines(x.values + begin, n * sizeof *x.values);
         } else {
-          lines(x.data + row_[i] * x.stride, cols_ * sizeof *x.data);
+          lines(x.data + row(i) * x.stride, cols_ * sizeof *x.data);
         }
       },
       problem_.features.storage);

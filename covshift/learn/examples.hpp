@@ -59,20 +59,22 @@ BlockBody keep_rows(int labels, double* psi, double* q);
 class Examples {
  public:
   Examples(const Problem& problem, int threads, const Reducer* reducer);
+  Examples(const Examples&) = delete;
+  Examples& operator=(const Examples&) = delete;
 
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const Game& game() const { return *problem_.game; }
   [[nodiscard]] double lambda() const { return problem_.lambda; }
   [[nodiscard]] int threads() const { return threads_; }
-  [[nodiscard]] std::size_t size() const { return label_.size(); }
+  [[nodiscard]] std::size_t size() const { return a_.size(); }
   [[nodiscard]] int dims() const { return static_cast<int>(cols_) + (problem_.bias ? 1 : 0); }
   [[nodiscard]] int labels() const { return labels_; }
   [[nodiscard]] std::span<const int> label() const { return label_; }
   /// Where example i stands in the problem's matrix.
-  [[nodiscard]] std::size_t row(std::size_t i) const { return row_[i]; }
-  [[nodiscard]] std::span<const double> c() const { return c_; }
+  [[nodiscard]] std::size_t row(std::size_t i) const { return row_.empty() ? i : row_[i]; }
+  [[nodiscard]] std::span<const double> c() const { return r_.empty() ? a_ : c_; }
   [[nodiscard]] std::span<const double> a() const { return a_; }
-  [[nodiscard]] std::span<const double> r() const { return r_; }
+  [[nodiscard]] double r(std::size_t i) const { return r_.empty() ? 1 : r_[i]; }
   [[nodiscard]] const Reducer& reducer() const { return *reducer_; }
 
   /// One pass over the data, which leaves memory once: a block's potentials at weights T
@@ -142,11 +144,13 @@ class Examples {
   int labels_;
   std::size_t lanes_ = 1;
   std::size_t block_ = block_rows;  // examples in a block: fewer where rows are long
-  bool all_rows_ = true;            // no row left out
-  std::vector<std::size_t> row_;    // where example i stands in the caller's matrix
-  std::vector<int> label_;
-  std::vector<double> c_, a_, r_;
-  std::vector<double> rho_;  // size x scales, relative to r; empty: a single scale
+  // What is as large as the examples are many is kept only where it says something.
+  std::vector<std::size_t> row_;  // where example i stands in the caller's matrix; empty: at i
+  std::vector<int> own_label_;    // empty: the caller's
+  std::span<const int> label_;    // either of them
+  std::vector<double> a_;
+  std::vector<double> c_, r_;  // empty: r is 1 and c is a
+  std::vector<double> rho_;    // size x scales, relative to r; empty: a single scale
 };
 
 template <typename F>
@@ -159,13 +163,13 @@ void Examples::each_entry(std::size_t i, F&& f) const {
   std::visit(
       [&](const auto& x) {
         if constexpr (requires { x.offsets; }) {
-          for (std::int64_t e = x.offsets[row_[i]]; e < x.offsets[row_[i] + 1]; ++e) {
+          for (std::int64_t e = x.offsets[row(i)]; e < x.offsets[row(i) + 1]; ++e) {
             const auto j = static_cast<std::size_t>(x.columns[e]);
             f(j, scaled(j, static_cast<double>(x.values[e])));
           }
         } else {
-          const auto* row = x.data + row_[i] * x.stride;
-          for (std::size_t j = 0; j < cols_; ++j) f(j, scaled(j, static_cast<double>(row[j])));
+          const auto* from = x.data + row(i) * x.stride;
+          for (std::size_t j = 0; j < cols_; ++j) f(j, scaled(j, static_cast<double>(from[j])));
         }
       },
       problem_.features.storage);

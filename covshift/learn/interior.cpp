@@ -45,7 +45,7 @@ class Interior {
     const double bound = 0.03 * std::sqrt(start / e_.lambda());
     double share = 0;
     for (std::size_t i = 0; i < e_.size(); ++i) {
-      unit_.push_back(block.range() + e_.r()[i] * std::sqrt(e_.norm2(i)) * bound);
+      unit_.push_back(block.range() + e_.r(i) * std::sqrt(e_.norm2(i)) * bound);
       share += e_.c()[i] * unit_[i];
     }
     if (options.start.empty()) {

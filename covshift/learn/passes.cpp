@@ -33,7 +33,7 @@ BlockBody keep_rows(int labels, double* psi, double* q) {
 
 DenseBlock Examples::dense_block(std::size_t first, std::size_t n, Workspace& work) const {
   if (const auto* x = std::get_if<DenseRows<double>>(&problem_.features.storage);
-      x != nullptr && all_rows_ && rho_.empty() && x->stride == cols_ &&
+      x != nullptr && row_.empty() && rho_.empty() && x->stride == cols_ &&
       (first + n - 1) * cols_ + padded(cols_) <= problem_.features.rows * cols_) {
     return {x->data + first * cols_, cols_, n, cols_};
   }
@@ -46,7 +46,7 @@ DenseBlock Examples::dense_block(std::size_t first, std::size_t n, Workspace& wo
       [&](const auto& x) {
         if constexpr (!requires { x.offsets; }) {
           for (std::size_t b = 0; b < n; ++b) {
-            const auto* from = x.data + row_[first + b] * x.stride;
+            const auto* from = x.data + row(first + b) * x.stride;
             double* to = work.memory.data() + b * stride;
             for (std::size_t j = 0; j < cols_; ++j) to[j] = static_cast<double>(from[j]);
             std::fill(to + cols_, to + stride, 0.0);
@@ -70,26 +70,26 @@ DenseBlock Examples::dense_block(std::size_t first, std::size_t n, Workspace& wo
 }
 
 SparseRow Examples::sparse_row(std::size_t i, Workspace& work) const {
-  SparseRow row;
+  SparseRow out;
   std::visit(
       [&](const auto& x) {
         if constexpr (requires { x.offsets; }) {
-          const std::int64_t begin = x.offsets[row_[i]];
-          row.columns = x.columns + begin;
-          row.entries = static_cast<std::size_t>(x.offsets[row_[i] + 1] - begin);
+          const std::int64_t begin = x.offsets[row(i)];
+          out.columns = x.columns + begin;
+          out.entries = static_cast<std::size_t>(x.offsets[row(i) + 1] - begin);
           if constexpr (std::is_same_v<decltype(x.values), const double*>) {
-            if (rho_.empty()) row.values = x.values + begin;
+            if (rho_.empty()) out.values = x.values + begin;
           }
         }
       },
       problem_.features.storage);
-  if (row.values == nullptr) {
-    work.memory.resize(row.entries + 1);  // each_entry gives the bias, too
-    double* out = work.memory.data();
-    each_entry(i, [&](std::size_t /*j*/, double z) { *out++ = z; });
-    row.values = work.memory.data();
+  if (out.values == nullptr) {
+    work.memory.resize(out.entries + 1);  // each_entry gives the bias, too
+    double* to = work.memory.data();
+    each_entry(i, [&](std::size_t /*j*/, double z) { *to++ = z; });
+    out.values = work.memory.data();
   }
-  return row;
+  return out;
 }
 
 Packed Examples::packed_zero(bool contrasts) const {
@@ -166,6 +166,7 @@ void Examples::times(std::size_t first, std::size_t n, const Packed& t, double* 
     if (problem_.bias) {
       for (std::size_t b = 0; b < n; ++b) row[b] += bias_of(first + b) * t.bias[y];
     }
+    if (r_.empty()) continue;
     for (std::size_t b = 0; b < n; ++b) row[b] *= r_[first + b];
   }
 }
@@ -227,39 +228,29 @@ PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_give
     const std::size_t first = block.first;
     double* psi = block.psi;
     double* q = block.back;
+    const int* label = label_.data() + first;
+    const double* weight = c().data() + first;
     std::array<double, block_rows> value{};
     std::array<double, block_rows> risk{};
     // Relative to the true label: V(psi) - psi[y] = V(psi - psi[y]) without cancellation.
-    for (std::size_t b = 0; b < n; ++b) value[b] = psi[label_[first + b] * block_rows + b];
-    for (std::size_t y = 0; y < k; ++y) {
-      for (std::size_t b = 0; b < block_rows; ++b) psi[y * block_rows + b] -= value[b];
-    }
-    game().play_block(n, psi, label_.data() + first, value.data(), q);
+    kernels().from_truth(n, k, label, psi);
+    game().play_block(n, psi, label, value.data(), q);
     PassTotals& total = totals[block.lane];
-    for (std::size_t b = 0; b < n; ++b) total.loss += c_[first + b] * value[b];
+    for (std::size_t b = 0; b < n; ++b) total.loss += weight[b] * value[b];
     if (q_given != nullptr) {
       to_block(q_given + first * k, n, k, q);
       for (std::size_t b = 0; b < n; ++b) {
-        risk[b] = game().bayes_risk({q_given + (first + b) * k, k}, label_[first + b]);
+        risk[b] = game().bayes_risk({q_given + (first + b) * k, k}, label[b]);
         value[b] -= risk[b];
       }
     }
-    // What the potentials leave of V: H(q) for the best answers, the slack for given ones.
-    for (std::size_t y = 0; y < k; ++y) {
-      for (std::size_t b = 0; b < n; ++b) {
-        value[b] -= psi[y * block_rows + b] * q[y * block_rows + b];
-      }
-    }
-    for (std::size_t b = 0; b < n; ++b) {
-      if (q_given != nullptr) total.slack += c_[first + b] * std::max(0.0, value[b]);
-      total.risk += c_[first + b] * (q_given != nullptr ? risk[b] : value[b]);
-    }
     if (see) see(block);
-    // From here on a_i (e_y - q).
-    for (std::size_t y = 0; y < k; ++y) {
-      for (std::size_t b = 0; b < n; ++b) q[y * block_rows + b] *= -a_[first + b];
+    // What the potentials leave of V: H(q) for the best answers, the slack for given ones.
+    kernels().settle(n, k, label, a_.data() + first, psi, value.data(), q);
+    for (std::size_t b = 0; b < n; ++b) {
+      if (q_given != nullptr) total.slack += weight[b] * std::max(0.0, value[b]);
+      total.risk += weight[b] * (q_given != nullptr ? risk[b] : value[b]);
     }
-    for (std::size_t b = 0; b < n; ++b) q[label_[first + b] * block_rows + b] += a_[first + b];
   });
   std::array<double, 3> sums{};
   for (const PassTotals& lane : totals) {
@@ -307,7 +298,7 @@ std::vector<double> Examples::squares() const {
     partial[lane].assign(dims(), 0.0);
     double* sum = partial[lane].data();
     for (std::size_t i = begin; i < end; ++i) {
-      const double weight = a_[i] * r_[i];
+      const double weight = a_[i] * r(i);
       each_entry(i, [&](std::size_t j, double z) { sum[j] += weight * z * z; });
     }
   });

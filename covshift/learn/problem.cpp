@@ -53,7 +53,14 @@ void check_rows(const SparseRows<T>& x, std::size_t first, std::size_t last, std
   }
 }
 
-/// Every entry is finite and in its place, or an Error that names the first that is not.
+void check_length(const char* what, std::size_t length, std::size_t expected) {
+  if (length != 0 && length != expected) {
+    fail_input("{}: {} numbers for {} examples", what, length, expected);
+  }
+}
+
+}  // namespace
+
 void check_features(const MatrixView& features, int threads) {
   const std::size_t tasks = features.rows / 4096 + 1;
   std::vector<std::exception_ptr> wrong(tasks);
@@ -74,15 +81,7 @@ void check_features(const MatrixView& features, int threads) {
   }
 }
 
-void check_length(const char* what, std::size_t length, std::size_t expected) {
-  if (length != 0 && length != expected) {
-    fail_input("{}: {} numbers for {} examples", what, length, expected);
-  }
-}
-
-}  // namespace
-
-void check(const Problem& p, int threads) {
+void check_settings(const Problem& p) {
   const std::size_t m = p.features.rows;
   if (p.game == nullptr) fail_input("a problem needs a game (a loss)");
   const int k = p.game->labels();
@@ -133,7 +132,6 @@ void check(const Problem& p, int threads) {
       !known(p.scale_of_bias)) {
     fail_input("a column or the bias names a scale outside 0..{}", p.scales - 1);
   }
-  check_features(p.features, threads);
 }
 
 }  // namespace covshift

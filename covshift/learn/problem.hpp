@@ -43,7 +43,13 @@ struct Problem {
   int scale_of_bias = 0;
 };
 
-/// Throws Error (input) that names the offending value and its place.
-void check(const Problem& problem, int threads = 1);
+/// Throws Error (input) that names the offending value and its place: of the features, and of all
+/// else.
+void check_features(const MatrixView& features, int threads);
+void check_settings(const Problem& problem);
+inline void check(const Problem& problem, int threads = 1) {
+  check_settings(problem);
+  check_features(problem.features, threads);
+}
 
 }  // namespace covshift

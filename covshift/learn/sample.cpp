@@ -37,6 +37,7 @@ Sample::Sample(const Problem& from, std::size_t rows, std::uint64_t seed) : prob
         }
       },
       from.features.storage);
+  labels_.reserve(rows);
   for (const std::size_t i : chosen) {
     labels_.push_back(from.labels[i]);
     if (!from.sample_weight.empty()) sample_weight_.push_back(from.sample_weight[i]);

@@ -84,7 +84,8 @@ std::string_view to_string(Status status) {
 }
 
 Solution solve(const Problem& problem, const SolveOptions& options) {
-  check(problem, options.threads);
+  check_settings(problem);
+  if (!options.features_checked) check_features(problem.features, options.threads);
   if (!(options.tolerance > 0)) {
     fail_input("the tolerance must be a positive number, not {}", options.tolerance);
   }

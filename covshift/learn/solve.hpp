@@ -47,6 +47,9 @@ struct SolveOptions {
   std::span<const double> start_adversary;
   Observer observer;
   const Reducer* reducer = nullptr;  ///< for examples in several places
+  /// The caller has called check_features() on these: looking at every number once more would take
+  /// as long as a step.
+  bool features_checked = false;
 };
 
 struct Solution {

@@ -115,7 +115,7 @@ void NewtonSystem::factor(const std::function<void(std::size_t, std::size_t, dou
       fill(i, lane, b.data());
       half.noalias() = contrast_.transpose().lazyProduct(b);
       reduced.noalias() = half.lazyProduct(contrast_);
-      const double weight = e.a()[i] * e.r()[i];
+      const double weight = e.a()[i] * e.r(i);
       double* out = omega.data() + i * static_cast<std::size_t>(pairs);
       for (Eigen::Index x = 0; x < n; ++x) {
         for (Eigen::Index y = 0; y <= x; ++y) *out++ = weight * reduced(x, y);

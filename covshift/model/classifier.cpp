@@ -185,6 +185,7 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   cv.seed = options.solve.seed;
   cv.threads = options.solve.threads;
   cv.solve = options.solve;
+  cv.solve.features_checked = true;
   cv.cancelled = options.cancelled;
 
   // Candidates are compared by their held-out losses; a single one with a given lambda needs none.
@@ -219,7 +220,7 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   setting.problem.lambda = lambda;
   if (options.held_out) report.held_out = held_out_potentials(setting.problem, cv);
   announce("training", 0);
-  SolveOptions last = options.solve;
+  SolveOptions last = cv.solve;
   last.observer = [&](const Progress& progress) {
     if (options.cancelled && options.cancelled()) return false;
     return !options.solve.observer || options.solve.observer(progress);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <mutex>
+#include <numeric>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
@@ -54,7 +55,8 @@ void held_out_losses(const Problem& held_out, const std::vector<double>& weights
 std::vector<int> checked_folds(const Problem& problem, const CrossValidation& options) {
   Problem sound = problem;
   sound.lambda = 1;  // the problem's own is not used
-  check(sound);
+  check_settings(sound);
+  if (!options.solve.features_checked) check_features(sound.features, options.threads);
   std::vector<int> fold = stratified_folds(problem.features, problem.labels, problem.sample_weight,
                                            options.folds, options.seed);
   const auto counted = static_cast<std::size_t>(
@@ -88,6 +90,7 @@ struct Split {
 SolveOptions fold_options(const CrossValidation& options) {
   SolveOptions solve_options = options.solve;
   solve_options.threads = 1;
+  solve_options.features_checked = true;  // by checked_folds
   solve_options.seed = options.seed;
   solve_options.observer = [&options](const Progress&) {
     return !options.cancelled || !options.cancelled();
@@ -101,7 +104,9 @@ std::vector<int> stratified_folds(const MatrixView& features, std::span<const in
                                   std::span<const double> sample_weight, int folds,
                                   unsigned long long seed) {
   const Rows rows(features, {});
-  const std::vector<std::size_t> original = originals(rows, sample_weight, labels);
+  std::vector<std::size_t> original(rows.size());
+  std::iota(original.begin(), original.end(), 0);
+  for (const Copy& copy : copies(rows, sample_weight, labels)) original[copy.row] = copy.of;
   std::vector<std::size_t> order = row_order(rows, sample_weight, seed);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return labels[a] < labels[b]; });

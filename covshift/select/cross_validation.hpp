@@ -31,7 +31,7 @@ struct CrossValidated {
 
 /// Folds 0 .. folds-1 in turn within each class, along the row order: every fold has nearly the
 /// same number of examples of each class, and an example's fold does not depend on how the examples
-/// are arranged. Copies go together (see originals): what is held out was not learned from, and a
+/// are arranged. Copies go together (see copies): what is held out was not learned from, and a
 /// weight of 2 is the row twice. Examples without weight get fold -1.
 std::vector<int> stratified_folds(const MatrixView& features, std::span<const int> labels,
                                   std::span<const double> sample_weight, int folds,

@@ -15,6 +15,7 @@
 
 #include "covshift/data/encoder.hpp"
 #include "covshift/data/matrix.hpp"
+#include "covshift/data/rows.hpp"
 #include "covshift/data/table.hpp"
 
 namespace covshift::python {
@@ -37,6 +38,7 @@ class Data {
   template <typename T>
   static Data sparse(const Vector<std::int64_t>& offsets, const Vector<std::int32_t>& columns,
                      const Vector<T>& values, std::size_t cols) {
+    check_places({offsets.data(), offsets.size()}, {columns.data(), columns.size()}, cols);
     return Data(
         {offsets.size() - 1, cols, SparseRows<T>{offsets.data(), columns.data(), values.data()}},
         {nb::cast(offsets), nb::cast(columns), nb::cast(values)});

@@ -17,7 +17,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_consistent_length
 
 from . import _core
-from ._data import data_of, fast_matrix, has_categories, training_data, view_groups, warn_unseen
+from ._data import (
+    data_of,
+    fast_matrix,
+    has_categories,
+    refused_as_by_scikit_learn,
+    training_data,
+    view_groups,
+    warn_unseen,
+)
 from ._options import real, seed_of, shown, text, text_or_number, thread_count, whole
 from ._ratio import DEFAULTS, DensityRatio
 
@@ -206,10 +214,11 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         )
         label = str(getattr(y, "name", None) or "label")
         _refuse_missing(y)
-        given = training_data(self, X, X_target, y=y, as_table=as_table)
+        given = training_data(self, X, X_target, y=y, as_table=as_table, finite=False)
         y = column_or_1d(y, warn=True)
         check_consistent_length(given.X, y)
-        check_classification_targets(y)
+        if y.dtype.kind not in "iub":  # those are classes always
+            check_classification_targets(y)
         options["views"] = view_groups(self.views, given.columns)
         while label in given.columns:
             label += "_"
@@ -220,7 +229,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             sample_weight = _check_sample_weight(
                 sample_weight, given.X, dtype=np.float64, ensure_non_negative=True
             )
-        with shown(self.progress) as progress:
+        with shown(self.progress) as progress, refused_as_by_scikit_learn(self, X, X_target):
             self._model = _core.fit(
                 given.data, given.target, given.names, codes, sample_weight, options, progress
             )
@@ -232,8 +241,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def _encode(self, y) -> tuple[np.ndarray, np.ndarray]:
-        classes, codes = np.unique(y, return_inverse=True)
-        codes = codes.reshape(-1)
+        classes, codes = _numbered(y)
         if self.classes is not None:
             given = np.asarray(self.classes)
             if len(given) != len(classes) or set(given.tolist()) != set(classes.tolist()):
@@ -426,6 +434,20 @@ def _refuse_missing(y) -> None:
     for row, label in enumerate(values.ravel()):
         if label is None or type(label).__name__ == "NAType" or label != label:
             raise ValueError(f"y: the class of row {row + 1} is missing; fill it in or drop the row")
+
+
+def _numbered(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """np.unique with the inverse; whole numbers that lie close together need no sorting."""
+    if y.dtype.kind in "iu" and len(y):
+        low, high = int(y.min()), int(y.max())
+        if -(2**31) <= low and high < 2**31 and high - low < len(y):
+            place = np.subtract(y, low, dtype=np.int64, casting="unsafe")
+            present = np.zeros(high - low + 1, dtype=bool)
+            present[place] = True
+            code = np.cumsum(present, dtype=np.int32) - np.int32(1)
+            return (np.flatnonzero(present) + low).astype(y.dtype), code[place]
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes.reshape(-1)
 
 
 def _class_name(label) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numbers
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from ._scoring import Target
 
 NUMBERS = [np.float64, np.float32]
 _MATRIX = {"accept_sparse": "csr", "dtype": NUMBERS, "order": "C"}
+_ANY_NUMBERS = {**_MATRIX, "ensure_all_finite": False}
 
 
 def is_frame(X) -> bool:
@@ -104,18 +106,21 @@ def matrix_of(X):
     if not sp.issparse(X):
         return _core.dense(X)
     try:  # SciPy lets indices point anywhere
-        X.check_format(full_check=True)
+        X.check_format(full_check=X.indices.dtype != np.int32)  # the library checks its own kind
+        data = _sparse(X)
     except ValueError as error:
         raise ValueError(f"the sparse matrix is damaged: {error}; rebuild it") from error
-    if not X.has_canonical_format:  # entries of the same place add up
-        X = X.copy()
-        X.sum_duplicates()
-    return _core.sparse(
-        np.ascontiguousarray(X.indptr, dtype=np.int64),
-        np.ascontiguousarray(X.indices, dtype=np.int32),
-        np.ascontiguousarray(X.data),
-        X.shape[1],
-    )
+    if X.has_canonical_format:
+        return data
+    X = X.copy()
+    X.sum_duplicates()  # entries of the same place add up
+    return _sparse(X)
+
+
+def _sparse(X):
+    offsets = np.ascontiguousarray(X.indptr, dtype=np.int64)
+    columns = np.ascontiguousarray(X.indices, dtype=np.int32)
+    return _core.sparse(offsets, columns, np.ascontiguousarray(X.data), X.shape[1])
 
 
 def fast_matrix(X, n_features: int):
@@ -160,18 +165,54 @@ def warn_unseen(model, data, source: str, stacklevel: int = 3) -> None:
         )
 
 
+class NumberedColumns(Sequence):
+    """What the library calls the columns of a matrix without names; there may be very many."""
+
+    def __init__(self, prefix: str, count: int):
+        self._prefix, self._count = prefix, count
+
+    def __len__(self):
+        return self._count
+
+    def __getitem__(self, column):
+        return f"{self._prefix}{range(1, self._count + 1)[column]}"
+
+    def __contains__(self, name):
+        number = name.removeprefix(self._prefix)
+        return number.isdecimal() and int(number) in range(1, self._count + 1) and self[int(number) - 1] == name
+
+
 class Training(NamedTuple):
     """What a fit learns from."""
 
     data: _core.Data
     target: _core.Data | None  # none: no shift
     names: list[str]  # of a matrix' columns; empty: they have none
-    columns: list[str]  # what the library calls the columns
+    columns: Sequence[str]  # what the library calls the columns
     X: object  # as checked
     y: np.ndarray | None
 
 
-def training_data(estimator, X, X_target, *, y="no_validation", as_table: bool = False) -> Training:
+@contextmanager
+def refused_as_by_scikit_learn(estimator, X, X_target):
+    """Numbers that are not finite the library finds where it first reads them, with all threads. Where
+    it refuses to fit, scikit-learn may say what it always says of such data."""
+    try:
+        yield
+    except ValueError:
+        if isinstance(X_target, Target):
+            X_target = X_target.X
+        for data, name in ((X, "X"), (X_target, "X_target")):
+            if data is not None and not has_categories(data):
+                check_array(data, input_name=name, estimator=estimator, **_MATRIX)
+        raise
+
+
+def training_data(
+    estimator, X, X_target, *, y="no_validation", as_table: bool = False, finite: bool = True
+) -> Training:
+    """With `finite` false that is left to the library."""
+    kind = _MATRIX if finite else _ANY_NUMBERS
     if isinstance(X_target, Target):
         X_target = X_target.X
     if as_table or has_categories(X):
@@ -189,13 +230,13 @@ def training_data(estimator, X, X_target, *, y="no_validation", as_table: bool =
         return Training(table_of(X, "X"), target, [], columns, X, y)
     _compare_columns(X, X_target)
     if isinstance(y, str):
-        X, y = validate_data(estimator, X, **_MATRIX), None
+        X, y = validate_data(estimator, X, **kind), None
     else:
-        X, y = validate_data(estimator, X, y, **_MATRIX)
+        X, y = validate_data(estimator, X, y, **kind)
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
     prefix = "" if sp.issparse(X) else "c"
-    columns = names or [f"{prefix}{c + 1}" for c in range(X.shape[1])]
-    return Training(matrix_of(X), _target_matrix(X, X_target), names, columns, X, y)
+    columns = names or NumberedColumns(prefix, X.shape[1])
+    return Training(matrix_of(X), _target_matrix(X, X_target, kind), names, columns, X, y)
 
 
 def _compare_columns(X, X_target) -> None:
@@ -221,12 +262,12 @@ def _compare_columns(X, X_target) -> None:
     )
 
 
-def _target_matrix(X, X_target):
+def _target_matrix(X, X_target, kind):
     if X_target is None:
         return None
     if has_categories(X_target):
         raise ValueError("X_target has columns that are no numbers, X has none; give both alike")
-    target = check_array(X_target, input_name="X_target", **_MATRIX)
+    target = check_array(X_target, input_name="X_target", **kind)
     if target.shape[1] != X.shape[1]:
         raise ValueError(
             f"X_target has {target.shape[1]} features, X has {X.shape[1]}; give both the same "

@@ -189,6 +189,35 @@ TEST_P(Kernel, ZeroOneGameIsThatOfTheRows) {
   }
 }
 
+TEST_P(Kernel, AroundTheGameItIsArithmetic) {
+  for (const std::size_t labels : {2U, 3U, 5U, 20U}) {
+    for (const std::size_t rows : {1U, 7U, 8U, 63U, 64U}) {
+      const std::vector<double> given = numbers(labels * block_rows);
+      const std::vector<double> answer = numbers(labels * block_rows);
+      const std::vector<double> a = numbers(rows);  // no more can be read
+      std::vector<double> left = numbers(block_rows);
+      const std::vector<double> before = left;
+      std::vector<int> label(rows);
+      for (int& y : label) y = static_cast<int>(random.below(labels));
+      std::vector<double> psi = given;
+      std::vector<double> q = answer;
+      kernel.from_truth(rows, labels, label.data(), psi.data());
+      kernel.settle(rows, labels, label.data(), a.data(), psi.data(), left.data(), q.data());
+      for (std::size_t b = 0; b < rows; ++b) {
+        double expected = before[b];
+        for (std::size_t y = 0; y < labels; ++y) {
+          const std::size_t at = y * block_rows + b;
+          const auto own = static_cast<std::size_t>(label[b]);
+          ASSERT_EQ(psi[at], given[at] - given[own * block_rows + b]) << labels << ' ' << rows;
+          expected -= psi[at] * answer[at];
+          ASSERT_NEAR(q[at], a[b] * ((own == y ? 1 : 0) - answer[at]), 1e-14);
+        }
+        ASSERT_NEAR(left[b], expected, 1e-12);
+      }
+    }
+  }
+}
+
 TEST_P(Kernel, WhatIsNotANumberStaysSo) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double bad : {nan, std::numeric_limits<double>::infinity()}) {

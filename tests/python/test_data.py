@@ -257,9 +257,14 @@ def bad_calls(X, y, T):
         for _ in range(3)
     )
     out.indices[1], back.indices[1], offsets.indptr[1] = 10**8, -(10**8), 10**8
+    wide = sp.csr_array(X + 1)
+    wide.indptr, wide.indices = wide.indptr.astype(np.int64), wide.indices.astype(np.int64)
+    wide.indices[1] = 2**32 + 1
     return {
-        "NaN": (lambda: R().fit(nan, y), ValueError, "NaN"),
-        "infinite": (lambda: R().fit(inf, y), ValueError, "infinity"),
+        "NaN": (lambda: R().fit(nan, y), ValueError, "Input X contains NaN(.|\n)*RobustClassifier"),
+        "sparse NaN": (lambda: R().fit(sp.csr_array(nan), y), ValueError, "Input X contains NaN"),
+        "infinite": (lambda: R().fit(inf, y), ValueError, "Input X contains infinity"),
+        "infinite, scaled": (lambda: R(scale="standard").fit(inf, y), ValueError, "X contains infinity"),
         "NaN in target": (lambda: R().fit(X, y, nan), ValueError, "X_target contains NaN"),
         "text": (lambda: R().fit(np.full(X.shape, "a"), y), ValueError, "convert"),
         "complex": (lambda: R().fit(X + 1j, y), ValueError, "Complex"),
@@ -305,9 +310,10 @@ def bad_calls(X, y, T):
         "features": (lambda: covshift.biased_split(X, y, feature=-2), ValueError, "0 to 3"),
         "rows": (lambda: covshift.biased_split(X, y, n_train=-5), ValueError, "n_train cannot be -5"),
         "interval": (lambda: covshift.biased_split(X, y, a=3), ValueError, "a cannot be"),
-        "sparse column": (lambda: R().fit(out, y), ValueError, "indices must be < 4.*rebuild"),
-        "sparse negative": (lambda: R().fit(back, y), ValueError, "indices must be >= 0.*rebuild"),
-        "sparse offsets": (lambda: R().fit(offsets, y), ValueError, "non-decreasing.*rebuild"),
+        "sparse column": (lambda: R().fit(out, y), ValueError, "column 100000000 of 0..3; rebuild"),
+        "sparse negative": (lambda: R().fit(back, y), ValueError, "column -.* of 0..3; rebuild"),
+        "sparse offsets": (lambda: R().fit(offsets, y), ValueError, "begins at entry .* ends before .*; rebuild"),
+        "sparse long column": (lambda: R().fit(wide, y), ValueError, "indices must be < 4.*rebuild"),
         "missing class": (lambda: R().fit(X, gap), ValueError, "row 3 is missing"),
         "missing class of a table": (lambda: R().fit(coloured, gap), ValueError, "row 3 is missing"),
         "no rows": (lambda: R().fit(coloured[:0], []), ValueError, "X has no rows"),
@@ -339,6 +345,37 @@ def bad_calls(X, y, T):
         "diagnose views": (lambda: covshift.diagnose(X, T, views={}), ValueError, "'all' or 'each'"),
         "column": (lambda: R(ratio="column:w").fit(X, y, T), ValueError, "DataFrame"),
     }
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, float, bool, str, object])
+def test_classes_are_numbered_in_their_order(dtype):
+    from covshift._classifier import _numbered
+
+    rng = np.random.default_rng(1)
+    for values in ([-128, 127], [-5, 3, 4], [0, 1], [7], [100, 2]):
+        if np.dtype(dtype).kind == "u":
+            values = np.abs(values)
+        y = rng.choice(values, size=500).astype(dtype)
+        classes, codes = _numbered(y)
+        expected, inverse = np.unique(y, return_inverse=True)
+        np.testing.assert_array_equal(classes, expected)
+        np.testing.assert_array_equal(codes, inverse)
+        assert classes.dtype == expected.dtype
+    far = np.array([2**63, 2**63 + 1, 2**63], dtype=np.uint64)  # beyond what is counted
+    np.testing.assert_array_equal(_numbered(far)[1], [0, 1, 0])
+
+
+def test_names_of_many_columns():
+    from covshift._data import NumberedColumns
+
+    for prefix in ("", "c"):
+        columns = NumberedColumns(prefix, 12)
+        names = [f"{prefix}{c}" for c in range(1, 13)]
+        assert list(columns) == names and len(columns) == 12 and columns[-1] == names[-1]
+        for name in [*names, f"{prefix}0", f"{prefix}13", f"{prefix}01", "c", "", "x1", f"{prefix}-1"]:
+            assert (name in columns) == (name in names), name
+    with pytest.raises(IndexError):
+        columns[12]
 
 
 @pytest.mark.parametrize("name", bad_calls(np.zeros((5, 4)), np.zeros(5), np.zeros((5, 4))))

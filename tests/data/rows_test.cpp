@@ -1,0 +1,139 @@
+// Which rows are copies of which, and matrices whose entries are nowhere.
+#include "covshift/data/rows.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <utility>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/random.hpp"
+
+namespace covshift {
+namespace {
+
+/// Rows of few different values, so that many are equal but not too many: the last column tells
+/// most of them apart.
+Matrix made(std::size_t rows, Random& random) {
+  Matrix m;
+  m.rows = rows;
+  m.cols = 4;
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) m.values.push_back(static_cast<double>(random.below(2)));
+    m.values.push_back(static_cast<double>(random.below(rows / 4)) - 3.0);
+  }
+  return m;
+}
+
+/// The same rows as entries in any order, some in two parts, some zeros stored, some as -0.
+Matrix scattered(const Matrix& from, Random& random) {
+  Matrix m;
+  m.rows = from.rows;
+  m.cols = from.cols;
+  m.sparse = true;
+  m.offsets.push_back(0);
+  for (std::size_t i = 0; i < from.rows; ++i) {
+    std::vector<std::pair<std::int32_t, double>> entries;
+    for (std::size_t j = 0; j < from.cols; ++j) {
+      const double value = from.values[i * from.cols + j];
+      const auto column = static_cast<std::int32_t>(j);
+      if (value == 0 && random.below(2) == 0) continue;
+      if (random.below(4) == 0) {
+        entries.emplace_back(column, value - 8);
+        entries.emplace_back(column, 8);
+      } else {
+        entries.emplace_back(column, value == 0 && random.below(2) == 0 ? -0.0 : value);
+      }
+    }
+    for (std::size_t e = entries.size(); e > 1; --e) {
+      std::swap(entries[e - 1], entries[random.below(e)]);
+    }
+    for (const auto& [column, value] : entries) {
+      m.columns.push_back(column);
+      m.values.push_back(value);
+    }
+    m.offsets.push_back(static_cast<std::int64_t>(m.columns.size()));
+  }
+  return m;
+}
+
+std::vector<std::size_t> originals(std::size_t rows, const std::vector<Copy>& found) {
+  std::vector<std::size_t> original(rows);
+  std::iota(original.begin(), original.end(), 0);
+  for (const Copy& copy : found) original[copy.row] = copy.of;
+  return original;
+}
+
+TEST(Copies, AreTheRowsThatEqualAnEarlierOne) {
+  Random random(5);
+  for (const std::size_t rows : {60U, 300U, 9000U}) {
+    const Matrix dense = made(rows, random);
+    const Matrix sparse = scattered(dense, random);
+    std::vector<int> label(rows);
+    for (int& y : label) y = static_cast<int>(random.below(2));
+    std::vector<double> weight(rows, 1.0);
+    for (std::size_t i = 0; i < rows; i += 7) weight[i] = 0;
+    std::vector<std::size_t> expected(rows);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < rows; ++i) {
+      expected[i] = i;
+      for (std::size_t l = 0; l < i && weight[i] > 0 && expected[i] == i; ++l) {
+        const double* a = dense.values.data() + i * 4;
+        const double* b = dense.values.data() + l * 4;
+        if (weight[l] > 0 && label[i] == label[l] && std::equal(a, a + 4, b)) {
+          expected[i] = l;
+          ++count;
+        }
+      }
+    }
+    ASSERT_GT(count, 0U);
+    for (const Matrix* m : {&dense, &sparse}) {
+      for (const int threads : {1, 3}) {
+        const Rows view(m->view(), {});
+        EXPECT_EQ(originals(rows, copies(view, weight, label, threads)), expected) << rows;
+      }
+    }
+    const std::vector<double> merged = merge_copies(Rows(sparse.view(), {}), weight, label);
+    for (std::size_t i = 0; i < rows; ++i) weight[expected[i]] += expected[i] == i ? 0 : weight[i];
+    for (std::size_t i = 0; i < rows; ++i) {
+      ASSERT_EQ(merged[i], expected[i] == i ? weight[i] : 0) << i;
+    }
+  }
+}
+
+TEST(Copies, NumbersOfFewDigitsDoNotCrowdTogether) {
+  // One 1 among zeros: whatever is added up of such rows must differ all the same.
+  const std::size_t rows = 3000;
+  Matrix m;
+  m.rows = rows;
+  m.cols = rows;
+  m.sparse = true;
+  for (std::size_t i = 0; i <= rows; ++i) m.offsets.push_back(static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < rows; ++i) m.columns.push_back(static_cast<std::int32_t>(i));
+  m.values.assign(rows, 1.0);
+  EXPECT_TRUE(copies(Rows(m.view(), {}), {}, {}).empty());
+  EXPECT_TRUE(merge_copies(Rows(m.view(), {}), {}).empty());
+}
+
+TEST(Places, OfEntriesThatAreNowhereAreRefused) {
+  using Offsets = std::vector<std::int64_t>;
+  using Columns = std::vector<std::int32_t>;
+  const auto check = [](const Offsets& offsets, const Columns& columns, std::size_t cols) {
+    check_places(offsets, columns, cols);
+  };
+  EXPECT_NO_THROW(check({0, 2, 2, 3}, {0, 4, 2}, 5));
+  EXPECT_NO_THROW(check({0}, {}, 0));
+  EXPECT_NO_THROW(check({0, 1}, {2147483646}, 2147483647));
+  EXPECT_THROW(check({0, 1}, {0}, 2147483648), Error);
+  for (const std::int32_t outside : {5, -1, 2147483647, -2147483647 - 1}) {
+    EXPECT_THROW(check({0, 2, 2, 3}, {0, outside, 2}, 5), Error) << outside;
+  }
+  EXPECT_THROW(check({0, 2, 1, 3}, {0, 4, 2}, 5), Error);  // falls
+  EXPECT_THROW(check({0, 2, 2, 4}, {0, 4, 2}, 5), Error);  // beyond the last entry
+  EXPECT_THROW(check({1, 2, 2, 3}, {0, 4, 2}, 5), Error);
+  EXPECT_THROW(check({-1, 2, 2, 3}, {0, 4, 2}, 5), Error);
+  EXPECT_THROW(check({}, {}, 5), Error);
+}
+
+}  // namespace
+}  // namespace covshift
