@@ -62,6 +62,10 @@ struct Kernels {
   /// After it: left_b -= psi_b' q_b, and q_b becomes what example b adds, a_b (e_label - q_b).
   void (*settle)(std::size_t rows, std::size_t labels, const int* label, const double* a,
                  const double* psi, double* left, double* q);
+
+  /// Makes the first `rows` rows of a symmetric matrix (row b at h + b * pitch, upper triangle, can
+  /// be read and written to padded(columns)) those of U, U'U = H; false if a pivot is not positive.
+  bool (*eliminate)(double* h, std::size_t pitch, std::size_t rows, std::size_t columns);
 };
 
 /// The fastest that this processor runs, or those that the environment variable COVSHIFT_KERNELS

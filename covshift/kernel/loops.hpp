@@ -420,9 +420,30 @@ void settle(std::size_t rows, std::size_t labels, const int* label, const double
   }
 }
 
+// --- systems of equations ---
+
+bool eliminate(double* h, std::size_t pitch, std::size_t rows, std::size_t columns) {
+  for (std::size_t b = 0; b < rows; ++b) {
+    double* own = h + b * pitch;
+    if (!(own[b] > 0 && own[b] < __builtin_inf())) return false;
+    const Vector scale = all(1 / __builtin_sqrt(own[b]));
+    for (std::size_t j = b / width * width; j < columns; j += width) {
+      store(own + j, load(own + j) * scale);
+    }
+    for (std::size_t c = b + 1; c < rows; ++c) {
+      double* row = h + c * pitch;
+      const Vector factor = all(own[c]);
+      for (std::size_t j = c / width * width; j < columns; j += width) {
+        store(row + j, load(row + j) - factor * load(own + j));
+      }
+    }
+  }
+  return true;
+}
+
 constexpr Kernels table(std::string_view name) {
   return {name,     times,         times_transposed, sparse_times, sparse_times_transposed,
-          log_game, zero_one_game, from_truth,       settle};
+          log_game, zero_one_game, from_truth,       settle,       eliminate};
 }
 
 }  // namespace

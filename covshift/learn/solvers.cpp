@@ -89,7 +89,8 @@ Solution Monitor::finish(int iterations) {
   return std::move(solution_);
 }
 
-NewtonSystem::NewtonSystem(const Examples& examples) : examples_(examples) {
+NewtonSystem::NewtonSystem(const Examples& examples)
+    : examples_(examples), factored_(size(examples)) {
   // Helmert's contrasts: column j compares class j + 1 with the mean of those before it.
   const int k = examples.labels();
   contrast_ = Eigen::MatrixXd::Zero(k, k - 1);
@@ -124,30 +125,35 @@ void NewtonSystem::factor(const std::function<void(std::size_t, std::size_t, dou
   });
   std::vector<Eigen::MatrixXd> grams;
   e.grams(omega.data(), static_cast<int>(pairs), grams);
-  Eigen::MatrixXd h(n * d, n * d);
-  std::size_t pair = 0;
-  for (Eigen::Index x = 0; x < n; ++x) {
-    for (Eigen::Index y = 0; y <= x; ++y) {
-      h.block(x * d, y * d, d, d) = grams[pair++].selfadjointView<Eigen::Lower>();
+  // With `ridge` added to the diagonal; says how large that is.
+  const auto fill_in = [&](double ridge) {
+    double largest = 0;
+    std::size_t pair = 0;
+    for (Eigen::Index x = 0; x < n; ++x) {
+      for (Eigen::Index y = 0; y <= x; ++y) {
+        const Eigen::MatrixXd& gram = grams[pair++];  // symmetric, its lower triangle is there
+        for (Eigen::Index j = 0; j < d; ++j) {
+          double* to = factored_.row(static_cast<std::size_t>(y * d + j)) + x * d;
+          for (Eigen::Index l = 0; l < j; ++l) to[l] = gram(j, l);
+          for (Eigen::Index l = j; l < d; ++l) to[l] = gram(l, j);
+          if (x == y) to[j] += ridge;
+          if (x == y) largest = std::max(largest, to[j]);
+        }
+      }
     }
-  }
-  double diagonal = 2 * e.lambda();
-  h.diagonal().array() += diagonal;
-  llt_.compute(h);
-  while (llt_.info() != Eigen::Success && diagonal < 1e300 && h.allFinite()) {
-    const double more = std::max(diagonal, 1e-14 * h.diagonal().maxCoeff());
-    h.diagonal().array() += 10 * more;
-    diagonal = 10 * more;
-    llt_.compute(h);
+    return largest;
+  };
+  double ridge = 2 * e.lambda();
+  double largest = fill_in(ridge);
+  while (!factored_.factor(e.threads()) && ridge < 1e300 && std::isfinite(largest)) {
+    ridge += 10 * std::max(ridge, 1e-14 * largest);
+    largest = fill_in(ridge);
   }
 }
 
 void NewtonSystem::solve(const RowMatrix& right, RowMatrix& t) const {
-  const Eigen::Index n = contrast_.cols();
-  const Eigen::Index d = right.rows();
   Eigen::MatrixXd x = right * contrast_;  // column-major: contrast after contrast, as in factor()
-  Eigen::Map<Eigen::VectorXd> flat(x.data(), n * d);
-  llt_.solveInPlace(flat);
+  factored_.solve(x.data());
   t.noalias() = x * contrast_.transpose();
 }
 

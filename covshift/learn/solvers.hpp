@@ -1,9 +1,9 @@
 // What the solvers share; not for users of the library (see solve.hpp).
 #pragma once
 
-#include <Eigen/Cholesky>
 #include <chrono>
 
+#include "covshift/learn/cholesky.hpp"
 #include "covshift/learn/examples.hpp"
 #include "covshift/learn/solve.hpp"
 
@@ -62,7 +62,7 @@ class NewtonSystem {
  private:
   const Examples& examples_;
   Eigen::MatrixXd contrast_;  // K x (K-1), orthonormal, columns sum to 0
-  Eigen::LLT<Eigen::MatrixXd> llt_;
+  Cholesky factored_;
 };
 
 /// True where a step with the factored system costs little: not more than a few passes, or next to

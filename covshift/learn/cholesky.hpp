@@ -1,0 +1,30 @@
+// U'U = H for symmetric positive definite matrices, through the kernels.
+#pragma once
+
+#include <cstddef>
+
+#include "covshift/base/large_vector.hpp"
+
+namespace covshift {
+
+/// Room for an n x n matrix, to be filled and factored, again and again.
+class Cholesky {
+ public:
+  explicit Cholesky(std::size_t n);
+  /// Row i of H; only what stands on the diagonal and right of it counts.
+  double* row(std::size_t i) { return h_.data() + i * pitch_; }
+  [[nodiscard]] const double* row(std::size_t i) const { return h_.data() + i * pitch_; }
+  [[nodiscard]] std::size_t size() const { return n_; }
+  /// Replaces H by U; false if it is not positive definite, as far as rounding can tell. The same
+  /// digits for any number of threads.
+  bool factor(int threads);
+  /// x = H^-1 x
+  void solve(double* x) const;
+
+ private:
+  std::size_t n_;
+  std::size_t pitch_;
+  LargeVector h_;
+};
+
+}  // namespace covshift
