@@ -24,6 +24,7 @@ def runs_of(seconds: float) -> int:
     return RUNS if seconds <= LONG else 3 if seconds <= VERY_LONG else 1
 
 
+LEAST, BEHIND = 20, 20  # seconds, and times covshift's to the smallest eps, that a peer gets at least
 FAR = 1.5  # times the fastest peer: a peer's rung so slow changes no comparison, and is run once
 
 
@@ -55,11 +56,17 @@ class Family:
                 self.refused[name] = why
         self.rows = len(data.y)
 
+    def patience(self) -> float:
+        """Seconds that a peer's whole climb may take: the limit, or less where covshift has long been there."""
+        near = [p["runs"][0] for p in self.points if p["method"] == OURS and "objective" in p
+                and error(p["objective"], self.best()) <= EPSILONS[-1]]
+        return min(self.limit, max(LEAST, BEHIND * min(near, default=math.inf)))
+
     def run(self, name: str, values, predict=0, climb=False, enough=-math.inf, budget=math.inf):
         return process.measure(
             {"kind": "fit", "workload": self.workload, "quick": self.quick, "loss": self.loss,
              "lam": self.lam, "judged_lam": self.judged_lam, "method": name, "values": list(values),
-             "threads": self.threads(name), "limit": self.limit, "expected": len(values),
+             "threads": self.threads(name), "limit": min(self.limit, budget), "expected": len(values),
              "climb": climb, "enough": enough, "budget": budget, "predict": predict}
         )
 
@@ -76,7 +83,7 @@ class Family:
             values = sorted({p["value"] for p in self.chosen() if p["method"] == OURS}, reverse=True)
         elif name != OURS:
             enough = self.best() + abs(self.best()) * EPSILONS[-1] / 3
-        budget = self.limit * (3 if name in (OURS, OURS_ALONE) else 1)
+        budget = 3 * self.limit if name in (OURS, OURS_ALONE) else self.patience()
         answers, failure = self.run(name, values, min(self.rows, PREDICTED), climb=True, enough=enough,
                                     budget=budget)
         common = {"method": name, "knob": method.knob, "threads": self.threads(name)}

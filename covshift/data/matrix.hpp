@@ -2,6 +2,7 @@
 // base/.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <variant>
@@ -38,6 +39,24 @@ struct MatrixView {
     return {rows, cols, DenseRows<float>{data, cols}};
   }
 };
+
+/// How many numbers a matrix stores.
+inline std::size_t entries(const MatrixView& x) {
+  return std::visit(
+      [&](const auto& rows) -> std::size_t {
+        if constexpr (requires { rows.offsets; }) {
+          return static_cast<std::size_t>(rows.offsets[x.rows] - rows.offsets[0]);
+        } else {
+          return x.rows * x.cols;
+        }
+      },
+      x.storage);
+}
+
+/// Into how many tasks a look at all of it is best cut: each long enough to be worth a thread.
+inline std::size_t tasks_for(const MatrixView& x) {
+  return std::max<std::size_t>(1, std::min(x.rows, entries(x) >> 17U));
+}
 
 /// Rows first .. first+n-1 of a matrix, in the same memory.
 inline MatrixView slice(const MatrixView& x, std::size_t first, std::size_t n) {

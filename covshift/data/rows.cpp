@@ -50,7 +50,7 @@ std::vector<std::uint64_t> fingerprints(const Rows& rows, int threads) {
     const auto bits = std::bit_cast<std::uint64_t>(value + 0.0);  // -0 is 0
     return (bits ^ (bits >> 32U) ^ (bits >> 52U)) * factor[j];
   };
-  const std::size_t tasks = rows.size() / 4096 + 1;
+  const std::size_t tasks = tasks_for(rows.matrix());
   parallel_tasks(threads, tasks, [&](std::size_t task) {
     RowBuffer buffer;
     for (std::size_t i = rows.size() * task / tasks; i < rows.size() * (task + 1) / tasks; ++i) {

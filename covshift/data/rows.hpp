@@ -28,6 +28,7 @@ class Rows {
   Rows(const MatrixView& matrix, std::span<const std::int32_t> columns)
       : matrix_(matrix), columns_(columns) {}
 
+  [[nodiscard]] const MatrixView& matrix() const { return matrix_; }
   [[nodiscard]] std::size_t size() const { return matrix_.rows; }
   [[nodiscard]] std::size_t dims() const {
     return columns_.empty() ? matrix_.cols : columns_.size();

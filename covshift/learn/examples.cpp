@@ -16,18 +16,6 @@ constexpr double log_weight_limit = 690;  // e^690 = 1e299
 
 const Reducer here;  // all examples are local
 
-std::size_t entries(const MatrixView& x) {
-  return std::visit(
-      [&](const auto& s) -> std::size_t {
-        if constexpr (requires { s.offsets; }) {
-          return static_cast<std::size_t>(s.offsets[x.rows]);
-        } else {
-          return x.rows * x.cols;
-        }
-      },
-      x.storage);
-}
-
 }  // namespace
 
 Examples::Examples(const Problem& problem, int threads, const Reducer* reducer)
