@@ -16,9 +16,10 @@ namespace {
 
 using covshift::bench::Made;
 
-std::size_t bytes_of(const covshift::Matrix& x) {
+std::size_t bytes_of(const Made& made) {
+  const covshift::Matrix& x = made.x;
   return x.values.size() * sizeof(double) + x.columns.size() * sizeof(std::int32_t) +
-         x.offsets.size() * sizeof(std::int64_t);
+         x.offsets.size() * sizeof(std::int64_t) + made.single.size() * sizeof(float);
 }
 
 /// Adds up `count` numbers in chunks, as fast as memory delivers them.
@@ -46,11 +47,11 @@ double sum(const std::vector<T>& x, int threads) {
 void read_memory(benchmark::State& state, const Made& made) {
   const auto threads = static_cast<int>(state.range(0));
   for (auto _ : state) {
-    double total = sum(made.x.values, threads);
+    double total = sum(made.x.values, threads) + sum(made.single, threads);
     if (made.x.sparse) total += sum(made.x.columns, threads) + sum(made.x.offsets, threads);
     benchmark::DoNotOptimize(total);
   }
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes_of(made.x)));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes_of(made)));
 }
 
 /// The solvers' pass alone, as it is repeated in training.
@@ -65,7 +66,7 @@ void pass(benchmark::State& state, const Made& made) {
     benchmark::DoNotOptimize(examples.pass(t, a));
     benchmark::DoNotOptimize(a.data());
   }
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes_of(made.x)));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes_of(made)));
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(made.x.rows));
 }
 
@@ -77,7 +78,7 @@ void evaluate(benchmark::State& state, const Made& made) {
     benchmark::DoNotOptimize(
         covshift::evaluate(problem, weights, static_cast<int>(state.range(0))));
   }
-  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes_of(made.x)));
+  state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes_of(made)));
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(made.x.rows));
 }
 
@@ -101,10 +102,17 @@ void add(const std::string& name, const Made& made, bool reads) {
 [[maybe_unused]] const bool registered = [] {
   static const Made narrow = covshift::bench::dense_problem("log", 1000000, 50, 5);
   static const Made narrow_zero_one = covshift::bench::dense_problem("zero-one", 1000000, 50, 5);
+  static const Made single = [] {
+    Made made = covshift::bench::dense_problem("log", 1000000, 50, 5);
+    made.single.assign(made.x.values.begin(), made.x.values.end());
+    made.x.values = {};
+    return made;
+  }();
   static const Made wide = covshift::bench::dense_problem("log", 50000, 1000, 2);
   static const Made text = covshift::bench::sparse_problem("log", 200000, 10000, 50);
   add("log/dense-1000000x50,K=5", narrow, true);
   add("zero-one/dense-1000000x50,K=5", narrow_zero_one, false);
+  add("log/float32-1000000x50,K=5", single, true);
   add("log/dense-50000x1000,K=2", wide, true);
   add("log/csr-200000x10000,50-a-row,K=2", text, true);
   return true;

@@ -19,6 +19,7 @@ namespace covshift::bench {
 struct Made {
   std::unique_ptr<Game> game;
   Matrix x;
+  std::vector<float> single;  ///< if any, dense features of half the size in the place of x's
   std::vector<int> y;
   std::vector<double> log_weight;
   std::vector<double> log_scale;
@@ -26,7 +27,7 @@ struct Made {
   [[nodiscard]] Problem problem(double lambda) const {
     Problem p;
     p.game = game.get();
-    p.features = x.view();
+    p.features = single.empty() ? x.view() : MatrixView::dense(single.data(), x.rows, x.cols);
     p.labels = y;
     p.lambda = lambda;
     p.log_weight = log_weight;

@@ -24,6 +24,7 @@ def runs_of(seconds: float) -> int:
     return RUNS if seconds <= LONG else 3 if seconds <= VERY_LONG else 1
 
 
+OWN = 60  # seconds for covshift's climb
 LEAST, BEHIND = 20, 20  # seconds, and times covshift's to the smallest eps, that a peer gets at least
 FAR = 1.5  # times the fastest peer: a peer's rung so slow changes no comparison, and is run once
 
@@ -40,11 +41,12 @@ def at_least_as_good(point: dict, objective: float) -> bool:
 class Family:
     """The measurements of one problem."""
 
-    def __init__(self, workload, loss, quick, limit, say, lam=None, judged_lam=None):
+    def __init__(self, workload, loss, quick, limit, say, lam=None, judged_lam=None, patient=False):
         data = load(workload, quick)  # drawn here, once
         self.lam = data.default_lam() if lam is None else lam
         self.judged_lam = self.lam if judged_lam is None else judged_lam
         self.workload, self.loss, self.quick, self.limit, self.say = workload, loss, quick, limit, say
+        self.patient = patient  # peers get the limit however long covshift has been there
         self.points: list[dict] = []
         self.refused = {}
         self.names = []
@@ -60,13 +62,15 @@ class Family:
         """Seconds that a peer's whole climb may take: the limit, or less where covshift has long been there."""
         near = [p["runs"][0] for p in self.points if p["method"] == OURS and "objective" in p
                 and error(p["objective"], self.best()) <= EPSILONS[-1]]
+        if self.patient:
+            return self.limit
         return min(self.limit, max(LEAST, BEHIND * min(near, default=math.inf)))
 
     def run(self, name: str, values, predict=0, climb=False, enough=-math.inf, budget=math.inf):
         return process.measure(
             {"kind": "fit", "workload": self.workload, "quick": self.quick, "loss": self.loss,
              "lam": self.lam, "judged_lam": self.judged_lam, "method": name, "values": list(values),
-             "threads": self.threads(name), "limit": min(self.limit, budget), "expected": len(values),
+             "threads": self.threads(name), "limit": min(max(self.limit, OWN), budget), "expected": len(values),
              "climb": climb, "enough": enough, "budget": budget, "predict": predict}
         )
 
@@ -80,10 +84,10 @@ class Family:
         """Up the ladder until the best is reached, the time is used up or the ladder ends."""
         method, enough, values = methods.METHODS[name], -math.inf, methods.METHODS[name].ladder
         if name == OURS_ALONE:  # the same answers as with more threads: only the rungs that count
-            values = sorted({p["value"] for p in self.chosen() if p["method"] == OURS}, reverse=True)
+            values = sorted({p["value"] for p in self.near(OURS)}, reverse=True)
         elif name != OURS:
             enough = self.best() + abs(self.best()) * EPSILONS[-1] / 3
-        budget = 3 * self.limit if name in (OURS, OURS_ALONE) else self.patience()
+        budget = OWN if name in (OURS, OURS_ALONE) else self.patience()
         answers, failure = self.run(name, values, min(self.rows, PREDICTED), climb=True, enough=enough,
                                     budget=budget)
         common = {"method": name, "knob": method.knob, "threads": self.threads(name)}
@@ -104,10 +108,7 @@ class Family:
         for name in self.names:
             own = [p for p in self.points if p["method"] == name and "objective" in p]
             found += [p for p in own if p["value"] == methods.METHODS[name].default]
-            for eps in EPSILONS:
-                near = [p for p in own if error(p["objective"], best) <= eps]
-                if near:
-                    found.append(min(near, key=lambda p: p["runs"][0]))
+            found += self.near(name)
             if own and error(min(p["objective"] for p in own), best) > EPSILONS[0]:
                 found.append(min(own, key=lambda p: p["objective"]))
         # ours that are as good as a rung of theirs, and the best
@@ -117,6 +118,12 @@ class Family:
             if good:
                 found.append(min(good, key=lambda p: p["runs"][0]))
         return list({id(p): p for p in found}.values())
+
+    def near(self, name: str) -> list[dict]:
+        """A method's fastest rungs to each eps."""
+        own = [p for p in self.points if p["method"] == name and "objective" in p]
+        within = [[p for p in own if error(p["objective"], self.best()) <= eps] for eps in EPSILONS]
+        return [min(near, key=lambda p: p["runs"][0]) for near in within if near]
 
     def far(self, point: dict) -> bool:
         """Another peer is as good in a fraction of the time."""

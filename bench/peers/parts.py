@@ -144,7 +144,7 @@ PARTS = {
     "hinge-wide": ladder("wide", "hinge"),
     "hinge-tiny": ladder("tiny", "hinge"),
     # Judged by what MRCpy minimises with s = 0, the loss alone; ours has a penalty that hardly matters.
-    "zero-one": ladder("game", "zero-one", lam=1e-6, judged_lam=0.0),
+    "zero-one": ladder("game", "zero-one", lam=1e-6, judged_lam=0.0, patient=True),
     "robust": shifted("robust"),
     "ratio": shifted("ratio"),
     "scaling": scaling,

@@ -125,7 +125,7 @@ def passes(parts):
         if read:
             large_dense = "dense" in name
             yield row("a pass over dense data at most 1.5x reading them" if large_dense
-                      else "(no target: a pass over sparse data)", "pass", f"{value / read:.2f}x",
+                      else "(no target: a pass over sparse or float32 data)", "pass", f"{value / read:.2f}x",
                       value / read <= 1.5 if large_dense else None,
                       f"{rest}: {seconds(value)}, reading {seconds(read)}")
 

@@ -159,6 +159,7 @@ void check_places(std::span<const std::int64_t> offsets, std::span<const std::in
     fail_input("the rows do not begin at entry 0 or go beyond the last of {}", entries);
   }
   if (cols > std::numeric_limits<std::int32_t>::max()) fail_input("{} columns are too many", cols);
+  columns = columns.first(static_cast<std::size_t>(offsets.back()));  // what follows is in no row
   // Of a column that there is, neither its number nor its distance from the last has the sign bit.
   const auto last = static_cast<std::uint32_t>(cols) - 1;
   std::uint32_t bits = 0;

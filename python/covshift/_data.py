@@ -126,17 +126,23 @@ def _sparse(X):
 def fast_matrix(X, n_features: int):
     """The data of a call where nothing is left to check but the numbers, which the library does;
     None where scikit-learn's checks are needed. They take longer than a prediction of a row."""
-    if (
+    return _core.dense(X) if _plain(X) and X.shape[1] == n_features else None
+
+
+def _plain(X) -> bool:
+    """A matrix as the library looks at it."""
+    return (
         type(X) is np.ndarray
         and X.ndim == 2
         and X.dtype.char in "df"
         and X.flags.c_contiguous
         and X.dtype.isnative
-        and X.shape[1] == n_features
-        and X.shape[0] > 0
-    ):
-        return _core.dense(X)
-    return None
+        and 0 not in X.shape
+    )
+
+
+def _plain_classes(y, rows: int) -> bool:
+    return type(y) is np.ndarray and y.shape == (rows,) and y.dtype.kind in "iu"
 
 
 def data_of(estimator, X, *, as_table: bool | None = None):
@@ -229,7 +235,10 @@ def training_data(
         columns = [str(name) for name in X.columns]
         return Training(table_of(X, "X"), target, [], columns, X, y)
     _compare_columns(X, X_target)
-    if isinstance(y, str):
+    if not finite and _plain(X) and _plain_classes(y, len(X)):
+        # Nothing is left to check; to find that out takes scikit-learn as long as a small fit.
+        validate_data(estimator, X, skip_check_array=True)
+    elif isinstance(y, str):
         X, y = validate_data(estimator, X, **kind), None
     else:
         X, y = validate_data(estimator, X, y, **kind)
@@ -267,7 +276,9 @@ def _target_matrix(X, X_target, kind):
         return None
     if has_categories(X_target):
         raise ValueError("X_target has columns that are no numbers, X has none; give both alike")
-    target = check_array(X_target, input_name="X_target", **kind)
+    target = X_target
+    if kind is _MATRIX or not _plain(target):
+        target = check_array(X_target, input_name="X_target", **kind)
     if target.shape[1] != X.shape[1]:
         raise ValueError(
             f"X_target has {target.shape[1]} features, X has {X.shape[1]}; give both the same "

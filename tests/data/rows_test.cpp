@@ -123,6 +123,7 @@ TEST(Places, OfEntriesThatAreNowhereAreRefused) {
   };
   EXPECT_NO_THROW(check({0, 2, 2, 3}, {0, 4, 2}, 5));
   EXPECT_NO_THROW(check({0}, {}, 0));
+  EXPECT_NO_THROW(check({0, 2}, {0, 4, 99}, 5));  // room at the end that is not used
   EXPECT_NO_THROW(check({0, 1}, {2147483646}, 2147483647));
   EXPECT_THROW(check({0, 1}, {0}, 2147483648), Error);
   for (const std::int32_t outside : {5, -1, 2147483647, -2147483647 - 1}) {
