@@ -40,6 +40,8 @@ constexpr std::size_t sparse_pitch(std::size_t labels) {
 struct Kernels {
   std::string_view name;
 
+  /// n numbers of half the size as doubles.
+  void (*widen)(const float* from, std::size_t n, double* to);
   /// psi[y][b] = z_b' t_y for the labels' weights t (labels x padded(columns), 0 beyond columns).
   void (*times)(const DenseBlock& z, const double* t, std::size_t labels, double* psi);
   /// out_y += sum_b rows[y][b] z_b, out like t. Beyond the columns it holds nothing of use.

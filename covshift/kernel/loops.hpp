@@ -15,6 +15,7 @@ constexpr std::size_t width = COVSHIFT_VECTOR;
 typedef double Vector __attribute__((vector_size(width * sizeof(double))));
 typedef double Unaligned
     __attribute__((vector_size(width * sizeof(double)), aligned(8), may_alias));
+typedef float Floats __attribute__((vector_size(width * sizeof(float)), aligned(4), may_alias));
 typedef double Vector4 __attribute__((vector_size(4 * sizeof(double))));
 typedef long Bits __attribute__((vector_size(width * sizeof(long))));
 // NOLINTEND(modernize-use-using)
@@ -87,6 +88,14 @@ inline void fetch_ahead(const DenseBlock& z, std::size_t b, bool second_half) {
   for (std::size_t j = second_half ? half : 0; j < (second_half ? z.columns : half); j += line) {
     __builtin_prefetch(row + j, 0, 2);
   }
+}
+
+void widen(const float* from, std::size_t n, double* to) {
+  std::size_t j = 0;
+  for (; j + width <= n; j += width) {
+    store(to + j, __builtin_convertvector(*reinterpret_cast<const Floats*>(from + j), Vector));
+  }
+  for (; j < n; ++j) to[j] = static_cast<double>(from[j]);
 }
 
 template <std::size_t Rows, std::size_t Labels>
@@ -442,8 +451,9 @@ bool eliminate(double* h, std::size_t pitch, std::size_t rows, std::size_t colum
 }
 
 constexpr Kernels table(std::string_view name) {
-  return {name,     times,         times_transposed, sparse_times, sparse_times_transposed,
-          log_game, zero_one_game, from_truth,       settle,       eliminate};
+  return {
+      name,     widen,         times,      times_transposed, sparse_times, sparse_times_transposed,
+      log_game, zero_one_game, from_truth, settle,           eliminate};
 }
 
 }  // namespace

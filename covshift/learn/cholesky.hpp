@@ -14,7 +14,6 @@ class Cholesky {
   /// Row i of H; only what stands on the diagonal and right of it counts.
   double* row(std::size_t i) { return h_.data() + i * pitch_; }
   [[nodiscard]] const double* row(std::size_t i) const { return h_.data() + i * pitch_; }
-  [[nodiscard]] std::size_t size() const { return n_; }
   /// Replaces H by U; false if it is not positive definite, as far as rounding can tell. The same
   /// digits for any number of threads.
   bool factor(int threads);

@@ -1,6 +1,7 @@
 // The passes over the examples: blocks that stay in cache go through the kernels.
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "covshift/base/threads.hpp"
 #include "covshift/learn/examples.hpp"
@@ -48,7 +49,11 @@ DenseBlock Examples::dense_block(std::size_t first, std::size_t n, Workspace& wo
           for (std::size_t b = 0; b < n; ++b) {
             const auto* from = x.data + row(first + b) * x.stride;
             double* to = work.memory.data() + b * stride;
-            for (std::size_t j = 0; j < cols_; ++j) to[j] = static_cast<double>(from[j]);
+            if constexpr (std::is_same_v<decltype(from), const float*>) {
+              kernels().widen(from, cols_, to);
+            } else {
+              std::copy_n(from, cols_, to);
+            }
             std::fill(to + cols_, to + stride, 0.0);
           }
         }

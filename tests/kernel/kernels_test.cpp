@@ -62,6 +62,17 @@ TEST_P(Kernel, PotentialsAndGradientsAreTheirSums) {
   }
 }
 
+TEST_P(Kernel, HalfOfTheDigitsAreKept) {
+  for (const std::size_t n : {0U, 1U, 7U, 8U, 9U, 50U}) {
+    std::vector<float> from(n + 1);  // from anywhere in memory
+    for (float& x : from) x = static_cast<float>(random.normal());
+    std::vector<double> to(n + 1, 7.0);
+    kernel.widen(from.data() + 1, n, to.data());
+    for (std::size_t j = 0; j < n; ++j) ASSERT_EQ(to[j], static_cast<double>(from[j + 1])) << n;
+    EXPECT_EQ(to[n], 7.0);
+  }
+}
+
 TEST_P(Kernel, ARowsDigitsDoNotDependOnItsCompany) {
   constexpr std::size_t columns = 21;
   const std::vector<double> z = numbers(block_rows * columns + 8);
