@@ -125,9 +125,9 @@ void NewtonSystem::factor(const std::function<void(std::size_t, std::size_t, dou
   });
   std::vector<Eigen::MatrixXd> grams;
   e.grams(omega.data(), static_cast<int>(pairs), grams);
-  // With `ridge` added to the diagonal; says how large that is.
+  // With `ridge` added to the diagonal; its sum says how large that is, and whether it is finite.
   const auto fill_in = [&](double ridge) {
-    double largest = 0;
+    double trace = 0;
     std::size_t pair = 0;
     for (Eigen::Index x = 0; x < n; ++x) {
       for (Eigen::Index y = 0; y <= x; ++y) {
@@ -137,17 +137,17 @@ void NewtonSystem::factor(const std::function<void(std::size_t, std::size_t, dou
           for (Eigen::Index l = 0; l < j; ++l) to[l] = gram(j, l);
           for (Eigen::Index l = j; l < d; ++l) to[l] = gram(l, j);
           if (x == y) to[j] += ridge;
-          if (x == y) largest = std::max(largest, to[j]);
+          if (x == y) trace += to[j];
         }
       }
     }
-    return largest;
+    return trace;
   };
   double ridge = 2 * e.lambda();
-  double largest = fill_in(ridge);
-  while (!factored_.factor(e.threads()) && ridge < 1e300 && std::isfinite(largest)) {
-    ridge += 10 * std::max(ridge, 1e-14 * largest);
-    largest = fill_in(ridge);
+  double trace = fill_in(ridge);
+  while (!factored_.factor(e.threads()) && ridge < 1e300 && std::isfinite(trace)) {
+    ridge += 10 * std::max(ridge, 1e-14 * trace);
+    trace = fill_in(ridge);
   }
 }
 
