@@ -24,7 +24,7 @@ def runs_of(seconds: float) -> int:
     return RUNS if seconds <= LONG else 3 if seconds <= VERY_LONG else 1
 
 
-OWN = 60  # seconds for covshift's climb
+OWN = 90  # seconds for covshift's climb
 LEAST, BEHIND = 20, 20  # seconds, and times covshift's to the smallest eps, that a peer gets at least
 FAR = 1.5  # times the fastest peer: a peer's rung so slow changes no comparison, and is run once
 

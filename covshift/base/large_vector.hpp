@@ -6,13 +6,15 @@
 #endif
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <vector>
 
 namespace covshift {
 
 /// From the beginning of a cache line on; from a few MB on in large pages, where the system has
-/// them to give: with small ones most of the time would go into finding the pages.
+/// them to give, for with small ones most of the time would go into finding the pages, and straight
+/// from the system and back to it, for what an allocator keeps of them is lost to everyone else.
 template <typename T>
 struct LargeAllocator {
   using value_type = T;
@@ -22,19 +24,43 @@ struct LargeAllocator {
   template <typename U>
   explicit LargeAllocator(const LargeAllocator<U>& /*other*/) {}
 
-  static std::align_val_t alignment(std::size_t n) {
-    return std::align_val_t{n * sizeof(T) >= 2 * page ? page : 64};
-  }
   T* allocate(std::size_t n) {
-    void* memory = ::operator new(n * sizeof(T), alignment(n));
 #if defined(__linux__)
-    // Advice: that it may not be taken changes nothing but speed.
-    if (n * sizeof(T) >= 2 * page) static_cast<void>(madvise(memory, n * sizeof(T), MADV_HUGEPAGE));
+    if (n * sizeof(T) >= 2 * page) return static_cast<T*>(map(n * sizeof(T)));
 #endif
-    return static_cast<T*>(memory);
+    return static_cast<T*>(::operator new(n * sizeof(T), line));
   }
-  void deallocate(T* memory, std::size_t n) { ::operator delete(memory, alignment(n)); }
+  void deallocate(T* memory, std::size_t n) {
+#if defined(__linux__)
+    if (n * sizeof(T) >= 2 * page) {
+      static_cast<void>(munmap(memory, whole_pages(n * sizeof(T))));
+      return;
+    }
+#endif
+    ::operator delete(memory, line);
+  }
   bool operator==(const LargeAllocator& /*other*/) const { return true; }
+
+ private:
+  static constexpr std::align_val_t line{64};
+#if defined(__linux__)
+  static std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
+  /// Room from the beginning of a large page on: one more is asked for, and what lies before and
+  /// after is given back.
+  static void* map(std::size_t bytes) {
+    const std::size_t wanted = whole_pages(bytes);
+    void* all = mmap(nullptr, wanted + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                     -1, 0);
+    if (all == MAP_FAILED) throw std::bad_alloc();
+    auto* const begin = static_cast<char*>(all);
+    const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(all) % page) % page;
+    if (before > 0) static_cast<void>(munmap(begin, before));
+    if (before < page) static_cast<void>(munmap(begin + before + wanted, page - before));
+    // Advice: that it may not be taken changes nothing but speed.
+    static_cast<void>(madvise(begin + before, wanted, MADV_HUGEPAGE));
+    return begin + before;
+  }
+#endif
 };
 
 using LargeVector = std::vector<double, LargeAllocator<double>>;

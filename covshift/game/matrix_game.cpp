@@ -7,6 +7,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/game/barrier.hpp"
+#include "covshift/game/scratch.hpp"
 
 namespace covshift {
 namespace {
@@ -68,18 +69,21 @@ void project_to_simplex(std::span<double> x) {
   // those below leave, which raises it, until none does (Michelot 1986). All relative to the top:
   // digits lost to a large common offset would be missing from the sum.
   const double top = x[arg_max(x)];
+  Scratch<double> members(x.size());
+  std::size_t n = 0;
+  // Without branches, for which way they go is anyone's guess.
+  const auto keep = [&](double v, double tau) {
+    members[n] = v;
+    n += v > tau ? 1 : 0;
+  };
+  for (const double v : x) keep(v - top, -1);
   double tau = -1;
-  for (std::size_t before = x.size() + 1;;) {
+  for (std::size_t before = n + 1; n < before && n > 0;) {  // none: not a number
     double sum = -1;
-    std::size_t members = 0;
-    for (const double v : x) {
-      const bool above = v - top > tau;
-      sum += above ? v - top : 0;
-      members += above ? 1 : 0;
-    }
-    if (members >= before || members == 0) break;  // none: not a number
-    before = members;
-    tau = sum / static_cast<double>(members);
+    for (std::size_t m = 0; m < n; ++m) sum += members[m];
+    tau = sum / static_cast<double>(n);
+    before = std::exchange(n, 0);
+    for (std::size_t m = 0; m < before; ++m) keep(members[m], tau);
   }
   for (double& v : x) v = std::max(0.0, (v - top) - tau);
 }

@@ -42,18 +42,28 @@ class DualAscent {
   Solution run() {
     RowMatrix a;
     int next_check = 0;
+    int last_check = 0;
+    double last_gap = 0;
     for (int round = 0;; ++round) {
       const int limit = monitor_.options().max_iterations;
       if (round == next_check || monitor_.out_of_time() || (limit > 0 && round >= limit)) {
         t_ = e_.unpack(packed_);
         const PassTotals totals = e_.pass(t_, a, q_.data());
-        if (monitor_.stop(t_, certify(totals, t_, a, e_.lambda()), round)) {
+        const Bounds bounds = certify(totals, t_, a, e_.lambda());
+        if (monitor_.stop(t_, bounds, round)) {
           Solution solution = monitor_.finish(round);
           solution.adversary = std::move(q_);
           return solution;
         }
         packed_ = e_.pack(a / (2 * e_.lambda()), false);  // without the rounding of many updates
-        next_check = round + std::max(1, round / 8);
+        // A check takes a third of a round: the next one is when the gap, falling as it has
+        // since the last one, will do.
+        const double fall = std::log(last_gap / bounds.gap) / (round - last_check);
+        const double rounds = std::log(bounds.gap / monitor_.target(bounds.objective)) / fall;
+        const bool known = round > 1 && rounds > 1;  // false if not a number
+        next_check = round + (known ? static_cast<int>(std::min<double>(rounds, round)) : 1);
+        last_check = round;
+        last_gap = bounds.gap;
       }
       go_round();
       if (holders_ > 1) gather();

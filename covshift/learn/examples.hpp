@@ -124,9 +124,10 @@ class Examples {
   /// Rows of zhat without the bias: the caller's memory where that serves, otherwise in `work`.
   DenseBlock dense_block(std::size_t first, std::size_t n, Workspace& work) const;
   SparseRow sparse_row(std::size_t i, Workspace& work) const;
-  [[nodiscard]] Packed packed_zero(bool contrasts) const;
+  /// Makes it all 0, in the memory it has.
+  void zero(Packed& packed, bool contrasts) const;
   /// Adds up the lanes' sums.
-  void sum_lanes(std::vector<Packed>& partial, RowMatrix& out) const;
+  void sum_lanes(RowMatrix& out) const;
   void times(std::size_t first, std::size_t n, const Packed& t, double* psi, Workspace& work) const;
   void times_transposed(std::size_t first, std::size_t n, const double* rows, Packed& out,
                         Workspace& work) const;
@@ -151,6 +152,9 @@ class Examples {
   std::vector<double> a_;
   std::vector<double> c_, r_;  // empty: r is 1 and c is a
   std::vector<double> rho_;    // size x scales, relative to r; empty: a single scale
+  // The lanes' sums of a pass. Kept, since fetching that much memory anew takes as long as filling
+  // it; so one thread at a time may start a pass.
+  mutable std::vector<Packed> sums_;
 };
 
 template <typename F>

@@ -97,17 +97,16 @@ SparseRow Examples::sparse_row(std::size_t i, Workspace& work) const {
   return out;
 }
 
-Packed Examples::packed_zero(bool contrasts) const {
-  Packed zero;
-  zero.labels = static_cast<std::size_t>(labels_) - (contrasts ? 1 : 0);
-  zero.features.assign(sparse() ? cols_ * sparse_pitch(zero.labels) : zero.labels * padded(cols_),
-                       0.0);
-  zero.bias.assign(zero.labels, 0.0);
-  return zero;
+void Examples::zero(Packed& packed, bool contrasts) const {
+  packed.labels = static_cast<std::size_t>(labels_) - (contrasts ? 1 : 0);
+  packed.features.assign(
+      sparse() ? cols_ * sparse_pitch(packed.labels) : packed.labels * padded(cols_), 0.0);
+  packed.bias.assign(packed.labels, 0.0);
 }
 
 Packed Examples::pack(const RowMatrix& t, bool contrasts) const {
-  Packed packed = packed_zero(contrasts);
+  Packed packed;
+  zero(packed, contrasts);
   const std::size_t pitch = sparse() ? sparse_pitch(packed.labels) : padded(cols_);
   const auto k = static_cast<std::size_t>(labels_);
   const std::size_t skip = k - packed.labels;
@@ -141,17 +140,17 @@ RowMatrix Examples::unpack(const Packed& packed) const {
   return out;
 }
 
-void Examples::sum_lanes(std::vector<Packed>& partial, RowMatrix& out) const {
-  Packed& sum = partial[0];
+void Examples::sum_lanes(RowMatrix& out) const {
+  Packed& sum = sums_[0];
   parallel_tasks(threads_, lanes_, [&](std::size_t part) {
     const std::size_t begin = sum.features.size() * part / lanes_;
     const std::size_t end = sum.features.size() * (part + 1) / lanes_;
     for (std::size_t lane = 1; lane < lanes_; ++lane) {
-      for (std::size_t j = begin; j < end; ++j) sum.features[j] += partial[lane].features[j];
+      for (std::size_t j = begin; j < end; ++j) sum.features[j] += sums_[lane].features[j];
     }
   });
   for (std::size_t lane = 1; lane < lanes_; ++lane) {
-    for (std::size_t y = 0; y < sum.labels; ++y) sum.bias[y] += partial[lane].bias[y];
+    for (std::size_t y = 0; y < sum.labels; ++y) sum.bias[y] += sums_[lane].bias[y];
   }
   out = unpack(sum);
   reducer_->sum({out.data(), static_cast<std::size_t>(out.size())});
@@ -207,9 +206,9 @@ void Examples::add(std::size_t i, const double* delta, Packed& t, Workspace& wor
 void Examples::fused(const RowMatrix& t, RowMatrix& out, const BlockBody& body) const {
   const auto k = static_cast<std::size_t>(labels_);
   const Packed weights = pack(t, true);
-  std::vector<Packed> partial(lanes_);
+  sums_.resize(lanes_);
   each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
-    partial[lane] = packed_zero(true);
+    zero(sums_[lane], true);
     Workspace work;
     std::vector<double> psi(k * block_rows);
     std::vector<double> back(k * block_rows);
@@ -218,10 +217,10 @@ void Examples::fused(const RowMatrix& t, RowMatrix& out, const BlockBody& body) 
       std::fill_n(psi.data(), block_rows, 0.0);
       times(first, n, weights, psi.data() + block_rows, work);
       body({first, n, lane, psi.data(), back.data()});
-      times_transposed(first, n, back.data() + block_rows, partial[lane], work);
+      times_transposed(first, n, back.data() + block_rows, sums_[lane], work);
     }
   });
-  sum_lanes(partial, out);
+  sum_lanes(out);
 }
 
 PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_given,
@@ -283,18 +282,18 @@ void Examples::potentials(const RowMatrix& t, double* psi) const {
 
 void Examples::collect(const double* rows, RowMatrix& out) const {
   const auto k = static_cast<std::size_t>(labels_);
-  std::vector<Packed> partial(lanes_);
+  sums_.resize(lanes_);
   each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
-    partial[lane] = packed_zero(false);
+    zero(sums_[lane], false);
     Workspace work;
     std::vector<double> block(k * block_rows);
     for (std::size_t first = begin; first < end; first += block_) {
       const std::size_t n = std::min(block_, end - first);
       to_block(rows + first * k, n, k, block.data());
-      times_transposed(first, n, block.data(), partial[lane], work);
+      times_transposed(first, n, block.data(), sums_[lane], work);
     }
   });
-  sum_lanes(partial, out);
+  sum_lanes(out);
 }
 
 std::vector<double> Examples::squares() const {
