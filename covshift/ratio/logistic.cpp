@@ -16,7 +16,9 @@ namespace covshift {
 namespace {
 
 constexpr double fit_tolerance = 1e-10;
-constexpr double fold_tolerance = 1e-6;
+// Of the last step, whose square is about what then still is to go (curvature changes by no more
+// than a factor e^step).
+constexpr double fold_tolerance = 1e-3;
 
 /// The largest range of a column over both samples.
 double largest_range(const Samples& samples) {
@@ -95,7 +97,7 @@ Selection cross_validate(const LogisticSolver& solver, const Samples& samples,
         if (fold[i] != static_cast<int>(f)) continue;
         const double odds = solver.log_odds(fit, i);
         const double a = solver.is_target(i) ? -odds : odds;
-        sum -= weight[i] * (std::max(a, 0.0) + std::log1p(std::exp(-std::abs(a))));
+        sum -= weight[i] * (std::max(a, 0.0) + std::log(1 + std::exp(-std::abs(a))));
         total += weight[i];
       }
       score[f].push_back(sum / total);

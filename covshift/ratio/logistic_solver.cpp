@@ -11,13 +11,11 @@ namespace covshift {
 namespace {
 
 constexpr Eigen::Index cholesky_limit = 500;  // columns; beyond, conjugate gradients
+constexpr std::size_t small = 1U << 17U;  // numbers; so many rows are kept as they are worked with
 constexpr int iteration_limit = 1000;
 constexpr int inner_limit = 5000;
 // Within such changes of the log odds the curvature changes by e^0.1 at most: full steps are safe.
 constexpr double safe_change = 0.1;
-
-/// log(1 + exp(a))
-double softplus(double a) { return std::max(a, 0.0) + std::log1p(std::exp(-std::abs(a))); }
 
 /// A pass over little data takes less time than it takes to wake other threads.
 bool worth_threads(const Samples& samples) {
@@ -34,8 +32,8 @@ bool worth_threads(const Samples& samples) {
 }  // namespace
 
 struct LogisticSolver::State {
-  std::vector<double> share;  // s_i / S
-  Vector z;                   // (u, b')
+  Vector share;  // s_i / S
+  Vector z;      // (u, b')
   Vector margin;
   Vector gradient;
   Vector curvature;  // h_i = share_i p_i (1 - p_i)
@@ -47,52 +45,77 @@ LogisticSolver::LogisticSolver(const Samples& samples, int threads)
       n_(samples.train.size() + samples.target.size()),
       d_(static_cast<Eigen::Index>(samples.train.dims())),
       lanes_(n_),
-      mean_(Vector::Zero(d_)) {
-  const Vector total =
-      collect(Vector::Constant(static_cast<Eigen::Index>(n_), 1.0 / static_cast<double>(n_)));
+      mean_(Vector::Zero(d_)),
+      side_(static_cast<Eigen::Index>(n_)) {
+  const auto n = static_cast<Eigen::Index>(n_);
+  for (Eigen::Index i = 0; i < n; ++i) side_[i] = is_target(static_cast<std::size_t>(i)) ? -1 : 1;
+  const Vector total = collect(Vector::Constant(n, 1.0 / static_cast<double>(n_)));
   mean_ = total.head(d_);
+  if (n_ * static_cast<std::size_t>(d_ + 1) > small) return;
+  rows_.resize(n, d_ + 1);
+  rows_.leftCols(d_).rowwise() = -mean_.transpose();
+  rows_.col(d_).setOnes();
+  for (Eigen::Index i = 0; i < n; ++i) {
+    each(static_cast<std::size_t>(i),
+         [&](std::size_t j, double value) { rows_(i, static_cast<Eigen::Index>(j)) += value; });
+  }
 }
 
-void LogisticSolver::margins(const Vector& z, std::span<const double> weight, Vector& out) const {
+void LogisticSolver::each_lane(
+    const std::function<void(Eigen::Index, Eigen::Index, std::size_t)>& body) const {
+  lanes_.each(threads_, [&](std::size_t first, std::size_t last, std::size_t lane) {
+    body(static_cast<Eigen::Index>(first), static_cast<Eigen::Index>(last - first), lane);
+  });
+}
+
+void LogisticSolver::margins(const Vector& z, const Vector& share, Vector& out) const {
   const double offset = z[d_] - mean_.dot(z.head(d_));
   out.resize(static_cast<Eigen::Index>(n_));
-  lanes_.each(threads_, [&](std::size_t first, std::size_t last, std::size_t) {
-    for (std::size_t i = first; i < last; ++i) {
-      out[static_cast<Eigen::Index>(i)] = weight[i] > 0 ? dot(i, z.data()) + offset : 0.0;
+  each_lane([&](Eigen::Index first, Eigen::Index count, std::size_t) {
+    if (rows_.size() > 0) {
+      out.segment(first, count).noalias() = rows_.middleRows(first, count) * z;
+      out.segment(first, count) = (share.segment(first, count).array() > 0)
+                                      .select(out.segment(first, count), Vector::Zero(count));
+      return;
+    }
+    for (Eigen::Index i = first; i < first + count; ++i) {
+      out[i] = share[i] > 0 ? dot(static_cast<std::size_t>(i), z.data()) + offset : 0.0;
     }
   });
 }
 
 LogisticSolver::Vector LogisticSolver::collect(const Vector& r) const {
   std::vector<Vector> partial(lanes_.count);
-  lanes_.each(threads_, [&](std::size_t first, std::size_t last, std::size_t lane) {
+  each_lane([&](Eigen::Index first, Eigen::Index count, std::size_t lane) {
     Vector& sum = partial[lane];
-    sum = Vector::Zero(d_ + 1);
-    for (std::size_t i = first; i < last; ++i) {
-      const double ri = r[static_cast<Eigen::Index>(i)];
-      if (ri == 0) continue;
-      each(i,
-           [&](std::size_t j, double value) { sum[static_cast<Eigen::Index>(j)] += ri * value; });
-      sum[d_] += ri;
+    if (rows_.size() > 0) {
+      sum = rows_.middleRows(first, count).transpose() * r.segment(first, count);
+      return;
     }
+    sum = Vector::Zero(d_ + 1);
+    for (Eigen::Index i = first; i < first + count; ++i) {
+      if (r[i] == 0) continue;
+      each(static_cast<std::size_t>(i),
+           [&](std::size_t j, double value) { sum[static_cast<Eigen::Index>(j)] += r[i] * value; });
+      sum[d_] += r[i];
+    }
+    sum.head(d_) -= sum[d_] * mean_;
   });
   for (std::size_t lane = 1; lane < partial.size(); ++lane) partial[0] += partial[lane];
-  partial[0].head(d_) -= partial[0][d_] * mean_;
   return partial[0];
 }
 
 void LogisticSolver::differentiate(State& state, double lambda) const {
   Vector residual(static_cast<Eigen::Index>(n_));
   state.curvature.resize(static_cast<Eigen::Index>(n_));
-  lanes_.each(threads_, [&](std::size_t first, std::size_t last, std::size_t) {
-    for (std::size_t i = first; i < last; ++i) {
-      const auto k = static_cast<Eigen::Index>(i);
-      const double a = is_target(i) ? -state.margin[k] : state.margin[k];
-      const double e = std::exp(-std::abs(a));
-      const double wrong = (a >= 0 ? 1.0 : e) / (1 + e);  // probability of the other domain
-      residual[k] = (is_target(i) ? -wrong : wrong) * state.share[i];
-      state.curvature[k] = e / ((1 + e) * (1 + e)) * state.share[i];
-    }
+  each_lane([&](Eigen::Index first, Eigen::Index count, std::size_t) {
+    const auto of = [&](const Vector& x) { return x.segment(first, count).array(); };
+    const Eigen::ArrayXd a = of(side_) * of(state.margin);
+    const Eigen::ArrayXd e = (-a.abs()).exp();
+    // The probability of the other domain is 1/(1+e) or e/(1+e).
+    residual.segment(first, count) =
+        of(side_) * of(state.share) * (a >= 0).select(Eigen::ArrayXd::Ones(count), e) / (1 + e);
+    state.curvature.segment(first, count) = of(state.share) * e / (1 + e).square();
   });
   state.gradient = collect(residual);
   state.gradient.head(d_) += 2 * lambda * state.z.head(d_);
@@ -102,21 +125,32 @@ void LogisticSolver::differentiate(State& state, double lambda) const {
 LogisticSolver::Vector LogisticSolver::cholesky_step(const State& state, double lambda) const {
   constexpr Eigen::Index block = 64;
   std::vector<Eigen::MatrixXd> partial(lanes_.count);
-  lanes_.each(threads_, [&](std::size_t first, std::size_t last, std::size_t lane) {
+  each_lane([&](Eigen::Index first, Eigen::Index count, std::size_t lane) {
     Eigen::MatrixXd& sum = partial[lane];
     sum = Eigen::MatrixXd::Zero(d_ + 1, d_ + 1);
+    if (rows_.size() > 0) {
+      const auto h = state.curvature.segment(first, count);
+      for (Eigen::Index j = 0; j <= d_; ++j) {
+        const Vector weighted = rows_.col(j).segment(first, count).cwiseProduct(h);
+        for (Eigen::Index l = j; l <= d_; ++l) {
+          sum(l, j) = weighted.dot(rows_.col(l).segment(first, count));
+        }
+      }
+      return;
+    }
     Eigen::MatrixXd packed(d_ + 1, block);  // a row of the data to a column
     Eigen::Index filled = 0;
-    for (std::size_t i = first; i < last; ++i) {
-      const double h = state.curvature[static_cast<Eigen::Index>(i)];
+    for (Eigen::Index i = first; i < first + count; ++i) {
+      const double h = state.curvature[i];
       if (h > 0) {
         auto row = packed.col(filled++);
         row.head(d_) = -mean_;
-        each(i, [&](std::size_t j, double value) { row[static_cast<Eigen::Index>(j)] += value; });
+        each(static_cast<std::size_t>(i),
+             [&](std::size_t j, double value) { row[static_cast<Eigen::Index>(j)] += value; });
         row[d_] = 1;
         row *= std::sqrt(h);
       }
-      if (filled == block || (i + 1 == last && filled > 0)) {
+      if (filled == block || (i + 1 == first + count && filled > 0)) {
         sum.selfadjointView<Eigen::Lower>().rankUpdate(packed.leftCols(filled));
         filled = 0;
       }
@@ -195,25 +229,39 @@ LogisticSolver::Vector LogisticSolver::gradient_step(const State& state, double 
 double LogisticSolver::objective(const State& state, const Vector& z, const Vector& m,
                                  double lambda) const {
   std::vector<double> partial(lanes_.count);
-  lanes_.each(threads_, [&](std::size_t first, std::size_t last, std::size_t lane) {
-    for (std::size_t i = first; i < last; ++i) {
-      const double margin = m[static_cast<Eigen::Index>(i)];
-      partial[lane] += state.share[i] * softplus(is_target(i) ? -margin : margin);
-    }
+  each_lane([&](Eigen::Index first, Eigen::Index count, std::size_t lane) {
+    const Eigen::ArrayXd a = side_.segment(first, count).array() * m.segment(first, count).array();
+    // log(1 + exp(a)), to 16 digits after the point
+    partial[lane] =
+        (state.share.segment(first, count).array() * (a.max(0.0) + (1 + (-a.abs()).exp()).log()))
+            .sum();
   });
   double sum = lambda * z.head(d_).squaredNorm();
   for (const double p : partial) sum += p;
   return sum;
 }
 
-double LogisticSolver::line_search(const State& state, const Vector& step, const Vector& change,
-                                   double lambda) const {
-  const double here = objective(state, state.z, state.margin, lambda);
-  const double slope = state.gradient.dot(step);
+double LogisticSolver::go(const Vector& step, const Vector& change, double lambda, bool safe,
+                          State& state) const {
+  const State before = safe ? State{} : state;
+  const auto move = [&](double length) {
+    state.z += length * step;
+    state.margin += length * change;
+    differentiate(state, lambda);
+  };
+  // The whole step first: what judges it is what the next step needs.
+  move(1);
+  if (safe) return 1;
+  const double slope = before.gradient.dot(step);
+  if (std::abs(state.gradient.dot(step)) <= 0.5 * -slope) return 1;
+  const double here = objective(before, before.z, before.margin, lambda);
   for (double length = 1; length > 1e-12; length /= 2) {
     const double there =
-        objective(state, state.z + length * step, state.margin + length * change, lambda);
-    if (there <= here + 1e-4 * length * slope) return length;
+        objective(before, before.z + length * step, before.margin + length * change, lambda);
+    if (there > here + 1e-4 * length * slope) continue;
+    state = before;
+    move(length);
+    return length;
   }
   fail_numeric(lambda);
 }
@@ -227,8 +275,7 @@ LogisticFit LogisticSolver::solve(double lambda, std::span<const double> weight,
     total += weight[i];
     if (is_target(i)) target += weight[i];
   }
-  state.share.assign(weight.begin(), weight.end());
-  for (double& s : state.share) s /= total;
+  state.share = Eigen::Map<const Vector>(weight.data(), static_cast<Eigen::Index>(n_)) / total;
   state.z = Vector::Zero(d_ + 1);
   if (start != nullptr) {
     std::copy(start->weights.begin(), start->weights.end(), state.z.data());
@@ -239,9 +286,9 @@ LogisticFit LogisticSolver::solve(double lambda, std::span<const double> weight,
 
   Vector change;
   double last = HUGE_VAL;
+  margins(state.z, state.share, state.margin);
+  differentiate(state, lambda);
   for (int iteration = 1; iteration <= iteration_limit; ++iteration) {
-    margins(state.z, state.share, state.margin);
-    differentiate(state, lambda);
     const Vector step = d_ <= cholesky_limit
                             ? cholesky_step(state, lambda)
                             : gradient_step(state, lambda, last > 1e-2 ? 1e-2 : 1e-8);
@@ -249,11 +296,10 @@ LogisticFit LogisticSolver::solve(double lambda, std::span<const double> weight,
     const double largest = change.size() == 0 ? 0 : change.cwiseAbs().maxCoeff();
     const double scale = std::max(1.0, state.margin.cwiseAbs().maxCoeff());
     if (!std::isfinite(largest) || !std::isfinite(scale)) fail_numeric(lambda);
-    const double length = largest <= safe_change ? 1.0 : line_search(state, step, change, lambda);
-    state.z += length * step;
     // A small step that no longer shrinks is rounding: lambda is tiny, the best there is.
     const bool rounding = largest <= 1e-5 * scale && largest > 0.5 * last;
     if (largest <= tolerance * scale || rounding) {
+      state.z += step;
       LogisticFit fit;
       fit.weights.assign(state.z.data(), state.z.data() + d_);
       fit.intercept = state.z[d_] - mean_.dot(state.z.head(d_));
@@ -261,6 +307,7 @@ LogisticFit LogisticSolver::solve(double lambda, std::span<const double> weight,
       fit.accuracy = largest;
       return fit;
     }
+    const double length = go(step, change, lambda, largest <= safe_change, state);
     last = length == 1.0 ? largest : HUGE_VAL;
   }
   fail_numeric(lambda);

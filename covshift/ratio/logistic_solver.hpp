@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -60,8 +61,10 @@ class LogisticSolver {
       samples_.train.each(i, f);
     }
   }
-  /// out_i = u.(x_i - mean) + b' for z = (u, b').
-  void margins(const Vector& z, std::span<const double> weight, Vector& out) const;
+  /// body(first, count, lane) for every lane.
+  void each_lane(const std::function<void(Eigen::Index, Eigen::Index, std::size_t)>& body) const;
+  /// out_i = u.(x_i - mean) + b' for z = (u, b'), 0 for rows that take no part.
+  void margins(const Vector& z, const Vector& share, Vector& out) const;
   /// sum_i r_i (x_i - mean, 1)
   [[nodiscard]] Vector collect(const Vector& r) const;
   void differentiate(State& state, double lambda) const;
@@ -69,9 +72,8 @@ class LogisticSolver {
   [[nodiscard]] Vector gradient_step(const State& state, double lambda, double precision) const;
   [[nodiscard]] double objective(const State& state, const Vector& z, const Vector& m,
                                  double lambda) const;
-  /// How much of the step to take.
-  [[nodiscard]] double line_search(const State& state, const Vector& step, const Vector& change,
-                                   double lambda) const;
+  /// Takes the step, or as much of it as descends, and says how much.
+  double go(const Vector& step, const Vector& change, double lambda, bool safe, State& state) const;
 
   Samples samples_;
   int threads_;
@@ -79,6 +81,8 @@ class LogisticSolver {
   Eigen::Index d_;
   Lanes lanes_;
   Vector mean_;
+  Vector side_;           // 1 for training rows, -1 for target rows
+  Eigen::MatrixXd rows_;  // (x_i - mean, 1) where that is small enough to keep, else empty
 };
 
 }  // namespace covshift
