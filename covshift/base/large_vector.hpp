@@ -49,8 +49,8 @@ struct LargeAllocator {
   /// after is given back.
   static void* map(std::size_t bytes) {
     const std::size_t wanted = whole_pages(bytes);
-    void* all = mmap(nullptr, wanted + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                     -1, 0);
+    void* all =
+        mmap(nullptr, wanted + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED) throw std::bad_alloc();
     auto* const begin = static_cast<char*>(all);
     const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(all) % page) % page;

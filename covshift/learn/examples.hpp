@@ -96,6 +96,9 @@ class Examples {
   void grams(const double* omega, int count, std::vector<Eigen::MatrixXd>& out) const;
   /// sum_i a_i r_i zhat_ij^2 for each dimension j.
   [[nodiscard]] std::vector<double> squares() const;
+  /// sum_i a_i r_i zhat_i zhat_i' X for several vectors, dims x any number; of dense data.
+  void moments_times(const RowMatrix& x, RowMatrix& out) const;
+  [[nodiscard]] bool sparse() const { return problem_.features.storage.index() >= 2; }
   /// ||zhat_i||^2
   [[nodiscard]] double norm2(std::size_t i) const;
 
@@ -120,7 +123,6 @@ class Examples {
   /// f(column, value) for every entry of zhat_i, the bias last.
   template <typename F>
   void each_entry(std::size_t i, F&& f) const;
-  [[nodiscard]] bool sparse() const { return problem_.features.storage.index() >= 2; }
   /// Rows of zhat without the bias: the caller's memory where that serves, otherwise in `work`.
   DenseBlock dense_block(std::size_t first, std::size_t n, Workspace& work) const;
   SparseRow sparse_row(std::size_t i, Workspace& work) const;

@@ -2,7 +2,9 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 
+#include "covshift/learn/low_rank.hpp"
 #include "covshift/learn/sample.hpp"
 #include "covshift/learn/solvers.hpp"
 
@@ -80,10 +82,16 @@ class Newton {
       scout_ = std::make_unique<Scout>(examples, options);
       if (!scout_->usable()) scout_.reset();
     }
-    if (!direct_ && !scout_) {  // the Hessian's diagonal where all classes are as likely
+    if (!direct_ && !scout_) {
+      const std::vector<double> squares = e_.squares();
+      if (LowRank::worth(examples)) {
+        const double trace = std::accumulate(squares.begin(), squares.end(), 0.0);
+        low_rank_ = std::make_unique<LowRank>(examples, trace, options.seed);
+      }
+      // The Hessian's diagonal where all classes are as likely.
       const double curvature = static_cast<double>(k_ - 1) / static_cast<double>(k_ * k_);
-      for (const double square : e_.squares()) {
-        scale_.push_back(1 / (2 * e_.lambda() + curvature * square));
+      for (std::size_t j = 0; !low_rank_ && j < squares.size(); ++j) {
+        scale_.push_back(1 / (2 * e_.lambda() + curvature * squares[j]));
       }
     }
     if (!options.start.empty()) {
@@ -171,6 +179,8 @@ class Newton {
     const auto precondition = [&] {
       if (scout_) {
         scout_->solve(residual, better);
+      } else if (low_rank_) {
+        low_rank_->solve(residual, better);
       } else {
         better =
             Eigen::Map<const Eigen::VectorXd>(scale_.data(), t_.rows()).asDiagonal() * residual;
@@ -271,7 +281,8 @@ class Newton {
   std::vector<float> q_;
   std::vector<double> psi_, move_;
   std::unique_ptr<Scout> scout_;
-  std::vector<double> scale_;  // without a scout: the inverse of a diagonal preconditioner
+  std::unique_ptr<LowRank> low_rank_;
+  std::vector<double> scale_;  // without either: the inverse of a diagonal preconditioner
   double largest_ = 0;
 };
 

@@ -21,6 +21,7 @@ from ._data import (
     data_of,
     fast_matrix,
     has_categories,
+    plain_classes,
     refused_as_by_scikit_learn,
     training_data,
     view_groups,
@@ -215,10 +216,11 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         label = str(getattr(y, "name", None) or "label")
         _refuse_missing(y)
         given = training_data(self, X, X_target, y=y, as_table=as_table, finite=False)
-        y = column_or_1d(y, warn=True)
-        check_consistent_length(given.X, y)
-        if y.dtype.kind not in "iub":  # those are classes always
-            check_classification_targets(y)
+        if not plain_classes(y, given.X.shape[0]):
+            y = column_or_1d(y, warn=True)
+            check_consistent_length(given.X, y)
+            if y.dtype.kind not in "iub":  # those are classes always
+                check_classification_targets(y)
         options["views"] = view_groups(self.views, given.columns)
         while label in given.columns:
             label += "_"

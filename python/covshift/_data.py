@@ -141,7 +141,7 @@ def _plain(X) -> bool:
     )
 
 
-def _plain_classes(y, rows: int) -> bool:
+def plain_classes(y, rows: int) -> bool:
     return type(y) is np.ndarray and y.shape == (rows,) and y.dtype.kind in "iu"
 
 
@@ -235,7 +235,7 @@ def training_data(
         columns = [str(name) for name in X.columns]
         return Training(table_of(X, "X"), target, [], columns, X, y)
     _compare_columns(X, X_target)
-    if not finite and _plain(X) and _plain_classes(y, len(X)):
+    if not finite and _plain(X) and plain_classes(y, len(X)):
         # Nothing is left to check; to find that out takes scikit-learn as long as a small fit.
         validate_data(estimator, X, skip_check_array=True)
     elif isinstance(y, str):

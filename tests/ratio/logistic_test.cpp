@@ -150,6 +150,27 @@ TEST(Logistic, SeparableDataStayFinite) {
   EXPECT_LT(last, 100);
 }
 
+/// Every row many times over changes no mean, but is too much to be kept centred.
+TEST(Logistic, LargeSamplesEqualSmallOnes) {
+  const auto repeated = [](const Matrix& m, std::size_t times) {
+    std::vector<double> values;
+    for (std::size_t t = 0; t < times; ++t) {
+      values.insert(values.end(), m.values.begin(), m.values.end());
+    }
+    return dense(m.rows * times, m.cols, std::move(values));
+  };
+  const Matrix train = normals(400, 4, 0, 1, 31);
+  const Matrix target = normals(300, 4, 0.7, 0.8, 32);
+  const Matrix large_train = repeated(train, 60);
+  const Matrix large_target = repeated(target, 60);
+  ASSERT_GT((large_train.rows + large_target.rows) * 5, 1U << 17U);
+  const auto small = fit_ratio(logistic_with(1e-3), train.view(), target.view());
+  const auto large = fit_ratio(logistic_with(1e-3), large_train.view(), large_target.view());
+  for (std::size_t j = 0; j < 4; ++j) {
+    EXPECT_NEAR(as_logistic(*small).weights()[j], as_logistic(*large).weights()[j], 1e-11);
+  }
+}
+
 TEST(Logistic, ManyColumnsEqualFewRotated) {
   // Beyond 500 columns another solver: columns of zeros change nothing.
   const Matrix train = normals(150, 30, 0.0, 1.0, 10);

@@ -1,0 +1,29 @@
+// A preconditioner for conjugate gradients on data with long rows.
+#pragma once
+
+#include "covshift/learn/examples.hpp"
+
+namespace covshift {
+
+/// The Hessian where all classes are as likely, 2 lambda I + M / K with the second moments
+/// M = sum_i a_i r_i zhat_i zhat_i', as far as its largest eigenvalues go: those of Nystroem's
+/// approximation from a few random vectors (Frangella, Tropp and Udell 2023), and one value for all
+/// others, their mean. Features that are correlated have few large ones, which take conjugate
+/// gradients most of their steps.
+class LowRank {
+ public:
+  /// trace: of M.
+  LowRank(const Examples& examples, double trace, std::uint64_t seed);
+  /// Where rows are long the vectors cost a few products with the Hessian, and save many.
+  static bool worth(const Examples& examples);
+  /// t = H^-1 right, for all columns.
+  void solve(const RowMatrix& right, RowMatrix& t) const;
+
+ private:
+  int threads_;
+  RowMatrix image_;       // Y = M Omega, dims x vectors
+  Eigen::MatrixXd core_;  // H^-1 = Y core Y' + I / rest
+  double rest_;
+};
+
+}  // namespace covshift

@@ -1,0 +1,155 @@
+// The second moments of the examples: what curvatures and preconditioners are made of.
+#include <algorithm>
+#include <array>
+
+#include "covshift/base/threads.hpp"
+#include "covshift/learn/examples.hpp"
+
+namespace covshift {
+
+std::vector<double> Examples::squares() const {
+  std::vector<std::vector<double>> partial(lanes_);
+  each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
+    partial[lane].assign(dims(), 0.0);
+    double* sum = partial[lane].data();
+    for (std::size_t i = begin; i < end; ++i) {
+      const double weight = a_[i] * r(i);
+      each_entry(i, [&](std::size_t j, double z) { sum[j] += weight * z * z; });
+    }
+  });
+  for (std::size_t lane = 1; lane < lanes_; ++lane) {
+    for (std::size_t j = 0; j < partial[0].size(); ++j) partial[0][j] += partial[lane][j];
+  }
+  reducer_->sum(partial[0]);
+  return partial[0];
+}
+
+void Examples::grams(const double* omega, int count, std::vector<Eigen::MatrixXd>& out) const {
+  const auto d = static_cast<std::size_t>(dims());
+  const std::size_t pitch = padded(d);
+  // Partial sums are large here: fewer lanes where they would outgrow 256 MB, or the examples.
+  const std::size_t room =
+      std::min((std::size_t{1} << 25U) / (d * pitch * count), size() / 1024) + 1;
+  const std::size_t lanes = std::min(lanes_, room);
+  std::vector<std::vector<double>> partial(lanes);  // of each gram, the rows of its lower triangle
+  parallel_tasks(threads_, lanes, [&](std::size_t lane) {
+    const std::size_t end = size() * (lane + 1) / lanes;
+    partial[lane].assign(count * d * pitch, 0.0);
+    std::vector<double> rows(block_rows * pitch);
+    std::vector<double> scaled(d * block_rows);
+    for (std::size_t first = size() * lane / lanes; first < end; first += block_rows) {
+      const std::size_t n = std::min(block_rows, end - first);
+      std::fill(rows.begin(), rows.end(), 0.0);
+      for (std::size_t b = 0; b < n; ++b) {
+        each_entry(first + b, [&](std::size_t j, double z) { rows[b * pitch + j] += z; });
+      }
+      for (int g = 0; g < count; ++g) {
+        std::array<double, block_rows> weight{};
+        for (std::size_t b = 0; b < n; ++b) weight[b] = omega[(first + b) * count + g];
+        for (std::size_t j = 0; j < d; ++j) {
+          for (std::size_t b = 0; b < n; ++b) {
+            scaled[j * block_rows + b] = weight[b] * rows[b * pitch + j];
+          }
+        }
+        // Rows j .. j + 3 of the triangle end with column j + 3: a pitch of their own.
+        double* to = partial[lane].data() + g * d * pitch;
+        for (std::size_t j = 0; j < d; j += 4) {
+          const std::size_t columns = std::min(j + 4, d);
+          kernels().times_transposed({rows.data(), pitch, n, columns},
+                                     scaled.data() + j * block_rows, columns - j, to + j * pitch);
+        }
+      }
+    }
+  });
+  for (std::size_t lane = 1; lane < lanes; ++lane) {
+    for (std::size_t j = 0; j < partial[0].size(); ++j) partial[0][j] += partial[lane][j];
+  }
+  out.assign(count,
+             Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(d)));
+  for (int g = 0; g < count; ++g) {
+    for (std::size_t j = 0; j < d; ++j) {
+      const std::size_t strip = j / 4 * 4;
+      const double* from = partial[0].data() + (g * d + strip) * pitch +
+                           (j - strip) * padded(std::min(strip + 4, d));
+      for (std::size_t l = 0; l <= j; ++l) {
+        out[g](static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(l)) = from[l];
+      }
+    }
+    reducer_->sum({out[g].data(), static_cast<std::size_t>(out[g].size())});
+  }
+}
+
+/// Products of many vectors at once with a block of rows would fetch the vectors anew for every
+/// block: tiles of columns, whose part of the vectors stays in cache, and some more rows.
+void Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
+  constexpr std::size_t tile = 264;
+  constexpr std::size_t together = 64;
+  constexpr std::size_t lanes = 4;
+  const auto count = static_cast<std::size_t>(x.cols());
+  const std::size_t tiles = (cols_ + tile - 1) / tile;
+  const auto width_of = [&](std::size_t c) { return std::min(tile, cols_ - c * tile); };
+  // Tile after tile, each as the kernels want weights.
+  const auto at = [&](std::size_t y, std::size_t j) {
+    const std::size_t c = j / tile;
+    return count * tile * c + y * padded(width_of(c)) + j % tile;
+  };
+  const std::size_t room = count * tile * (tiles - 1) + count * padded(width_of(tiles - 1));
+  LargeVector vectors(room);
+  parallel_tasks(threads_, tiles, [&](std::size_t c) {
+    for (std::size_t j = c * tile; j < c * tile + width_of(c); ++j) {
+      for (std::size_t y = 0; y < count; ++y) vectors[at(y, j)] = x.data()[j * count + y];
+    }
+  });
+  const double* bias = problem_.bias ? x.data() + cols_ * count : nullptr;
+
+  std::vector<LargeVector> sums(lanes);
+  std::vector<std::vector<double>> sums_of_bias(lanes);
+  parallel_tasks(threads_, lanes, [&](std::size_t lane) {
+    LargeVector& sum = sums[lane];
+    sum.assign(room, 0.0);
+    sums_of_bias[lane].assign(count, 0.0);
+    Workspace work;
+    std::vector<double> part(count * block_rows);
+    std::vector<double> psi(count * block_rows);
+    const std::size_t end = size() * (lane + 1) / lanes;
+    for (std::size_t first = size() * lane / lanes; first < end; first += together) {
+      const std::size_t n = std::min(together, end - first);
+      const DenseBlock rows = dense_block(first, n, work);
+      const auto slice = [&](std::size_t c) {
+        return DenseBlock{rows.data + c * tile, rows.stride, n, width_of(c)};
+      };
+      std::fill(psi.begin(), psi.end(), 0.0);
+      for (std::size_t c = 0; c < tiles; ++c) {
+        kernels().times(slice(c), vectors.data() + count * tile * c, count, part.data());
+        for (std::size_t y = 0; y < count; ++y) {
+          for (std::size_t b = 0; b < n; ++b) psi[y * block_rows + b] += part[y * block_rows + b];
+        }
+      }
+      for (std::size_t y = 0; y < count; ++y) {
+        for (std::size_t b = 0; b < n; ++b) {
+          double& to = psi[y * block_rows + b];
+          if (bias != nullptr) to += bias_of(first + b) * bias[y];
+          to *= a_[first + b] * r(first + b);
+          if (bias != nullptr) sums_of_bias[lane][y] += bias_of(first + b) * to;
+        }
+      }
+      for (std::size_t c = 0; c < tiles; ++c) {
+        kernels().times_transposed(slice(c), psi.data(), count, sum.data() + count * tile * c);
+      }
+    }
+  });
+  out = RowMatrix::Zero(x.rows(), x.cols());
+  parallel_tasks(threads_, tiles, [&](std::size_t c) {
+    for (const LargeVector& sum : sums) {
+      for (std::size_t j = c * tile; j < c * tile + width_of(c); ++j) {
+        for (std::size_t y = 0; y < count; ++y) out.data()[j * count + y] += sum[at(y, j)];
+      }
+    }
+  });
+  for (std::size_t y = 0; y < count && bias != nullptr; ++y) {
+    for (const std::vector<double>& sum : sums_of_bias) out.data()[cols_ * count + y] += sum[y];
+  }
+  reducer_->sum({out.data(), static_cast<std::size_t>(out.size())});
+}
+
+}  // namespace covshift
