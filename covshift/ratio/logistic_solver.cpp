@@ -258,7 +258,7 @@ double LogisticSolver::go(const Vector& step, const Vector& change, double lambd
   for (double length = 1; length > 1e-12; length /= 2) {
     const double there =
         objective(state, from + length * step, state.margin + length * change, lambda);
-    if (there > here + 1e-4 * length * slope) continue;
+    if (!(there <= here + 1e-4 * length * slope)) continue;  // nor if not a number
     move(length);
     return length;
   }
