@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "covshift/base/random.hpp"
+#include "covshift/base/threads.hpp"
 #include "covshift/learn/solvers.hpp"
 
 namespace covshift {
@@ -61,7 +62,7 @@ class DualAscent {
         const double fall = std::log(last_gap / bounds.gap) / (round - last_check);
         const double rounds = std::log(bounds.gap / monitor_.target(bounds.objective)) / fall;
         const bool known = round > 1 && rounds > 1;  // false if not a number
-        next_check = round + (known ? static_cast<int>(std::min<double>(rounds, round)) : 1);
+        next_check = round + (known ? static_cast<int>(std::min(rounds, longest_wait(round))) : 1);
         last_check = round;
         last_gap = bounds.gap;
       }
@@ -97,7 +98,11 @@ class DualAscent {
     packed_ = e_.pack(t_, false);
   }
 
+  /// Whoever watches wants to hear of it now and then.
+  static double longest_wait(int round) { return std::max(4, round / 4); }
+
   void go_round() {
+    throw_if_stopped();
     const std::size_t blocks = (e_.size() + neighbours - 1) / neighbours;
     block_order_.resize(blocks);
     std::iota(block_order_.begin(), block_order_.end(), 0);

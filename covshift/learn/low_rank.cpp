@@ -59,6 +59,7 @@ LowRank::LowRank(const Examples& examples, double trace, std::uint64_t seed)
       random(j, v) = (bits & 1U) != 0 ? 1 : -1;
   }
   examples.moments_times(random, image_);
+  image_ /= trace;  // numbers near 1 do not overflow: from here on M is M / trace
   // M is about Y C^+ Y', C = Omega'Y. With C = Q c Q' and W = Q c^-1/2 that is (Y W)(Y W)'; its
   // eigenvalues are those of W'(Y'Y)W = V e V', its eigenvectors the columns of Y W V e^-1/2.
   const Eigen::MatrixXd c = product(threads_, random, image_);
@@ -70,7 +71,7 @@ LowRank::LowRank(const Examples& examples, double trace, std::uint64_t seed)
   const Eigen::MatrixXd w = of_c.eigenvectors() * inverse_root(of_c.eigenvalues()).asDiagonal();
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> of_m(w.transpose() *
                                                             product(threads_, image_, image_) * w);
-  const Eigen::VectorXd e = of_m.eigenvalues().cwiseMax(0.0);
+  const Eigen::VectorXd e = trace * of_m.eigenvalues().cwiseMax(0.0);
   const double others = std::min<double>(examples_of_all(examples), examples.dims()) - vectors;
   const double ridge = 2 * examples.lambda();
   rest_ = ridge + std::max(0.0, trace - e.sum()) / others / k;

@@ -12,7 +12,7 @@ namespace covshift {
 /// gradients most of their steps.
 class LowRank {
  public:
-  /// trace: of M.
+  /// trace: of M, positive and finite.
   LowRank(const Examples& examples, double trace, std::uint64_t seed);
   /// Where rows are long the vectors cost a few products with the Hessian, and save many.
   static bool worth(const Examples& examples);
@@ -21,7 +21,7 @@ class LowRank {
 
  private:
   int threads_;
-  RowMatrix image_;       // Y = M Omega, dims x vectors
+  RowMatrix image_;       // Y = M Omega / trace, dims x vectors
   Eigen::MatrixXd core_;  // H^-1 = Y core Y' + I / rest
   double rest_;
 };

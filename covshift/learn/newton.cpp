@@ -84,8 +84,8 @@ class Newton {
     }
     if (!direct_ && !scout_) {
       const std::vector<double> squares = e_.squares();
-      if (LowRank::worth(examples)) {
-        const double trace = std::accumulate(squares.begin(), squares.end(), 0.0);
+      const double trace = std::accumulate(squares.begin(), squares.end(), 0.0);
+      if (trace > 0 && std::isfinite(trace) && LowRank::worth(examples)) {
         low_rank_ = std::make_unique<LowRank>(examples, trace, options.seed);
       }
       // The Hessian's diagonal where all classes are as likely.

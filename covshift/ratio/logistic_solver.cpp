@@ -243,23 +243,22 @@ double LogisticSolver::objective(const State& state, const Vector& z, const Vect
 
 double LogisticSolver::go(const Vector& step, const Vector& change, double lambda, bool safe,
                           State& state) const {
-  const State before = safe ? State{} : state;
+  const Vector from = state.z;
+  const double slope = state.gradient.dot(step);
   const auto move = [&](double length) {
-    state.z += length * step;
+    state.z = from + length * step;
     state.margin += length * change;
     differentiate(state, lambda);
   };
   // The whole step first: what judges it is what the next step needs.
   move(1);
-  if (safe) return 1;
-  const double slope = before.gradient.dot(step);
-  if (std::abs(state.gradient.dot(step)) <= 0.5 * -slope) return 1;
-  const double here = objective(before, before.z, before.margin, lambda);
+  if (safe || std::abs(state.gradient.dot(step)) <= 0.5 * -slope) return 1;
+  margins(from, state.share, state.margin);
+  const double here = objective(state, from, state.margin, lambda);
   for (double length = 1; length > 1e-12; length /= 2) {
     const double there =
-        objective(before, before.z + length * step, before.margin + length * change, lambda);
-    if (there > here + 1e-4 * length * slope) continue;
-    state = before;
+        objective(state, from + length * step, state.margin + length * change, lambda);
+    if (!(there <= here + 1e-4 * length * slope)) continue;  // nor if not a number
     move(length);
     return length;
   }
