@@ -25,11 +25,13 @@ def rungs(spec: dict):
     method = methods.make(spec["method"])
     loss, lam = spec["loss"], spec["lam"]
     first_use(method, spec)
-    before = status("VmRSS")
-    reset_peak()
+    before = reset_peak()
     method.prepare(data)
+    converting = status("VmHWM") - before
+    converted = status("VmRSS") - before
     spent = 0.0
     for value in spec["values"]:
+        before = reset_peak()  # what judging the last rung has left is no part of this one
         seconds = repeated(
             lambda value=value: method.fit(data, loss, lam, value, spec["threads"]), spec["limit"]
         )
@@ -37,7 +39,7 @@ def rungs(spec: dict):
             "value": value,
             "seconds": statistics.median(seconds),
             "fits": len(seconds),
-            "peak_bytes": max(0, status("VmHWM") - before),
+            "peak_bytes": max(0, converting, converted + status("VmHWM") - before),
             "data_bytes": data.bytes,
             "objective": objective(loss, data.X, data.y, method.weights(), spec["judged_lam"]),
             "claims": method.claims(),
@@ -49,7 +51,6 @@ def rungs(spec: dict):
         exact = answer["claims"].get("gap", 1) < 1e-9 * abs(answer["objective"])
         if spec["climb"] and (exact or answer["objective"] <= spec["enough"] or spent > spec["budget"]):
             break
-        reset_peak()
 
 
 def predictions(method, rows) -> float:
