@@ -142,10 +142,11 @@ to. An error of eps is (F - F*) / F* <= eps, F* being the best F of all runs of 
 method runs over a ladder of its tolerance or its limit of iterations; the time to eps is the smallest median
 among the rungs that reach it. Rungs that count are run 5 times, taking turns with all others (3 times if
 a run takes more than 10 s, once if more than 40 s or if another peer is as good in two thirds of the time; the
-tables say how often). A ladder ends after 90 s of fits, a peer's after 20 s or 20 times what covshift takes to 1e-6
-if that is less (not in the zero-one game; LIBLINEAR gets 240 s on the dense data). Times are of the fit call alone:
-not loading, nor converting data to LIBLINEAR's form. Memory is the peak of the process during the fit, and that
-conversion, above what it had with the data loaded. "times ours" is the time to 1e-6 divided by covshift's.
+tables say how often). covshift's ladder ends after 90 s of fits, a peer's after 60 s, or when it has had 20 s and 20
+times what covshift takes to 1e-6 (not in the zero-one game; LIBLINEAR gets 240 s on the dense data). Times are of the
+fit call alone: not loading, nor converting data to LIBLINEAR's form. Memory is the peak of the process during the fit
+above what it had before, and what LIBLINEAR's form of the data takes. "times ours" is the time to 1e-6 divided by
+covshift's.
 
 For the zero-one game MRCpy's CMRC with s = 0 minimises the mean adversarial zero-one loss of the training rows,
 its uncertainty set being what matches their statistics exactly; with s > 0 it adds an L1 penalty, which covshift
