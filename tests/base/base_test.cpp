@@ -9,6 +9,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/file.hpp"
+#include "covshift/base/large_vector.hpp"
 #include "covshift/base/precise_sum.hpp"
 #include "covshift/base/random.hpp"
 #include "covshift/base/sha256.hpp"
@@ -172,6 +173,24 @@ TEST(Sha256, KnownAnswers) {
             "7ce100971f64e7001e8fe5a51973ecdfe1ced42befe7ee8d5fd6219506b5393c");
   EXPECT_EQ(sha256(std::string(65, 'x')),
             "9537c5fdf120482f7d58d25e9ed583f52c02b4e304ea814db1633ad565aed7e9");
+}
+
+/// Small ones come from the allocator, large ones straight from the system.
+TEST(LargeVector, KeepsItsNumbersAsItGrows) {
+  LargeVector v;
+  for (const std::size_t size : {1U, 1000U, 524'287U, 524'288U, 524'289U, 3'000'000U, 10U}) {
+    const std::size_t kept = std::min<std::size_t>(v.size(), size);
+    v.resize(size);
+    v.shrink_to_fit();
+    for (std::size_t i = 0; i < kept; ++i) ASSERT_EQ(v[i], static_cast<double>(i)) << size;
+    for (std::size_t i = kept; i < size; ++i) {
+      ASSERT_EQ(v[i], 0) << size;
+      v[i] = static_cast<double>(i);
+    }
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(v.data()) % 64, 0U) << size;
+    const LargeVector copy = v;
+    EXPECT_EQ(copy, v);
+  }
 }
 
 }  // namespace
