@@ -26,14 +26,16 @@ void factor_at(const std::vector<double>& q, std::size_t k, NewtonSystem& system
 class Scout {
  public:
   Scout(const Examples& all, const SolveOptions& options)
-      : sample_(all.problem(), all.size() / share, options.seed),
+      : sample_(all.problem(), rows(all), options.seed),
         examples_(sample_.problem(), all.threads(), nullptr),
         system_(examples_) {}
 
-  /// Where the parameters are few enough to show in a small sample, and to be factored.
+  /// Where the parameters are few enough to show in a small sample, and to be factored, and the
+  /// examples so many that factoring with all of them would take long.
   static bool worth(const Examples& all, const SolveOptions& options) {
-    return options.reducer == nullptr &&
-           NewtonSystem::size(all) <= std::min<std::size_t>(600, all.size() / share / 8);
+    const std::size_t parameters = NewtonSystem::size(all);
+    return options.reducer == nullptr && parameters <= 600 && 4 * rows(all) <= all.size() &&
+           static_cast<double>(all.size() * parameters * parameters) > 2e8;
   }
   [[nodiscard]] bool usable() const { return examples_.size() > 0; }
 
@@ -57,7 +59,10 @@ class Scout {
   void solve(const RowMatrix& right, RowMatrix& t) const { system_.solve(right, t); }
 
  private:
-  static constexpr std::size_t share = 32;
+  /// So many show what the parameters do.
+  static std::size_t rows(const Examples& all) {
+    return std::max(all.size() / 32, 8 * NewtonSystem::size(all));
+  }
 
   Sample sample_;
   Examples examples_;
@@ -73,14 +78,16 @@ class Newton {
       : e_(examples),
         k_(static_cast<std::size_t>(examples.labels())),
         monitor_(examples, options, Solver::newton, 500),
-        t_(RowMatrix::Zero(examples.dims(), examples.labels())),
-        q_(cheap_steps(examples) ? 0 : examples.size() * (k_ - 1)) {
-    if (cheap_steps(examples)) {
-      direct_ = std::make_unique<NewtonSystem>(examples);
-      q_rows_.resize(examples.size() * k_);
-    } else if (Scout::worth(examples, options)) {
+        t_(RowMatrix::Zero(examples.dims(), examples.labels())) {
+    if (Scout::worth(examples, options)) {
       scout_ = std::make_unique<Scout>(examples, options);
       if (!scout_->usable()) scout_.reset();
+    }
+    if (!scout_ && cheap_steps(examples)) {
+      direct_ = std::make_unique<NewtonSystem>(examples);
+      q_rows_.resize(examples.size() * k_);
+    } else {
+      q_.resize(examples.size() * (k_ - 1));
     }
     if (!direct_ && !scout_) {
       const std::vector<double> squares = e_.squares();
