@@ -79,11 +79,10 @@ void Examples::grams(const double* omega, int count, std::vector<Eigen::MatrixXd
   }
 }
 
-/// Products of many vectors at once with a block of rows would fetch the vectors anew for every
-/// block: tiles of columns, whose part of the vectors stays in cache, and some more rows.
+/// Many vectors do not fit into the cache beside a block of long rows: whole blocks of block_rows,
+/// in tiles of columns whose part of the vectors does.
 void Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
-  constexpr std::size_t tile = 264;
-  constexpr std::size_t together = 64;
+  constexpr std::size_t tile = 264;  // longer than rows that kernels fetch ahead: the next block comes late
   constexpr std::size_t lanes = 4;
   const auto count = static_cast<std::size_t>(x.cols());
   const std::size_t tiles = (cols_ + tile - 1) / tile;
@@ -112,8 +111,8 @@ void Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
     std::vector<double> part(count * block_rows);
     std::vector<double> psi(count * block_rows);
     const std::size_t end = size() * (lane + 1) / lanes;
-    for (std::size_t first = size() * lane / lanes; first < end; first += together) {
-      const std::size_t n = std::min(together, end - first);
+    for (std::size_t first = size() * lane / lanes; first < end; first += block_rows) {
+      const std::size_t n = std::min(block_rows, end - first);
       const DenseBlock rows = dense_block(first, n, work);
       const auto slice = [&](std::size_t c) {
         return DenseBlock{rows.data + c * tile, rows.stride, n, width_of(c)};
