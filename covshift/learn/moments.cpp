@@ -82,7 +82,7 @@ void Examples::grams(const double* omega, int count, std::vector<Eigen::MatrixXd
 /// Many vectors do not fit into the cache beside a block of long rows: whole blocks of block_rows,
 /// in tiles of columns whose part of the vectors does.
 void Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
-  constexpr std::size_t tile = 264;  // longer than rows that kernels fetch ahead: the next block comes late
+  constexpr std::size_t tile = 264;  // too long for the kernels to fetch the next block ahead
   constexpr std::size_t lanes = 4;
   const auto count = static_cast<std::size_t>(x.cols());
   const std::size_t tiles = (cols_ + tile - 1) / tile;
