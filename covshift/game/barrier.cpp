@@ -46,60 +46,123 @@ void lu_solve(const double* a, std::size_t n, double* x) {
   }
 }
 
-/// D dq + 1 dv = g, 1'dq = e with D diagonal: x holds g and e, then dq and dv. The label of the
-/// smallest D is left to the sum: near the optimum, where D vanishes for labels that are played, it
-/// would otherwise be a difference without digits, divided by D.
-void solve_alone(const double* d, std::size_t labels, double* x) {
-  const auto top = static_cast<std::size_t>(std::min_element(d, d + labels) - d);
-  double others = 0;
-  double weight = 0;
-  for (std::size_t y = 0; y < labels; ++y) {
-    if (y == top) continue;
-    others += (x[y] - x[top]) / d[y];
-    weight += 1 / d[y];
+/// D dq + 1 dv = g, 1'dq = e with D diagonal. The label of the smallest D, the top, is left to the
+/// sum: near the optimum, where D vanishes for labels that are played, it would otherwise be a
+/// difference without digits, divided by D.
+struct Alone {
+  const double* inverse;  // of D; 0 for the top
+  double d_top;
+  double share;  // 1 / (1 + d_top sum inverse)
+  std::size_t top;
+
+  static constexpr std::size_t size(std::size_t labels) { return labels + 3; }
+  Alone(const double* memory, std::size_t labels)
+      : inverse(memory),
+        d_top(memory[labels]),
+        share(memory[labels + 1]),
+        top(static_cast<std::size_t>(memory[labels + 2])) {}
+  /// Where `memory` begins with D.
+  static void factor(std::size_t labels, double* memory) {
+    const auto top = static_cast<std::size_t>(std::min_element(memory, memory + labels) - memory);
+    const double d_top = memory[top];
+    double weight = 0;
+    for (std::size_t y = 0; y < labels; ++y) {
+      memory[y] = y == top ? 0 : 1 / memory[y];
+      weight += memory[y];
+    }
+    memory[labels] = d_top;
+    memory[labels + 1] = 1 / (1 + d_top * weight);
+    memory[labels + 2] = static_cast<double>(top);
   }
-  const double share = (x[labels] - others) / (1 + d[top] * weight);
-  const double v = x[top] - d[top] * share;
-  for (std::size_t y = 0; y < labels; ++y) x[y] = y == top ? share : (x[y] - v) / d[y];
-  x[labels] = v;
-}
+  /// x holds g and e, then dq and dv.
+  void solve(std::size_t labels, double* x) const {
+    double others = 0;
+    for (std::size_t y = 0; y < labels; ++y) others += inverse[y] * (x[y] - x[top]);
+    const double rest = (x[labels] - others) * share;
+    const double v = x[top] - d_top * rest;
+    for (std::size_t y = 0; y < labels; ++y) x[y] = inverse[y] * (x[y] - v);
+    x[top] = rest;
+    x[labels] = v;
+  }
+  /// dq for g = e_y, all else 0, is column (and row) y of b.
+  void response(std::size_t labels, double* b) const {
+    for (std::size_t y = 0; y < labels; ++y) {
+      double* row = b + y * labels;
+      const double v = y == top ? share : d_top * inverse[y] * share;
+      for (std::size_t z = 0; z < labels; ++z) row[z] = inverse[z] * ((z == y ? 1 : 0) - v);
+      row[top] = -inverse[y] * share;
+    }
+    double weight = 0;
+    for (std::size_t y = 0; y < labels; ++y) weight += inverse[y];
+    b[top * labels + top] = weight * share;
+  }
+};
 
 /// The equations of the zero-one game, C = 1 1' - I: with v' = dv - 1'dp and n' = dnu - 1'dq
 ///     D dq + dp + 1 v' = g,    -dq + P dp - 1 n' = h,    1'dq = e,    1'dp = f,
-/// D and P diagonal, fall apart into two for each label but for v' and n'. x holds g, h, e, f, then
-/// dq, dp, dv, dnu. D P + 1, by which all is divided, is never small.
-void solve_zero_one(const double* d, std::size_t labels, double* x) {
-  double* h = x + labels;
-  const double* p = d + labels;
-  const double e = x[2 * labels];
-  const double f = x[2 * labels + 1];
-  const auto share = [&](std::size_t y) { return 1 / (1 + d[y] * p[y]); };
-  const auto share_d = [&](std::size_t y) { return 1 / (d[y] + 1 / p[y]); };  // P / (D P + 1)
-  const auto share_p = [&](std::size_t y) { return 1 / (p[y] + 1 / d[y]); };  // D / (D P + 1)
-  double a = 0;
-  double b = 0;
-  double c = 0;
-  double first = -e;
-  double second = -f;
-  for (std::size_t y = 0; y < labels; ++y) {
-    a += share_d(y);
-    b += share(y);
-    c += share_p(y);
-    first += share_d(y) * x[y] - share(y) * h[y];
-    second += share(y) * x[y] + share_p(y) * h[y];
+/// D and P diagonal, fall apart into two for each label but for v' and n'. D P + 1, by which all
+/// is divided, is never small.
+struct ZeroOne {
+  const double* share;    // 1 / (D P + 1)
+  const double* share_d;  // P / (D P + 1)
+  const double* share_p;  // D / (D P + 1)
+  const double* sums;     // of share_d, share, share_p, over a c + b^2
+
+  static constexpr std::size_t size(std::size_t labels) { return 3 * labels + 3; }
+  ZeroOne(const double* memory, std::size_t labels)
+      : share(memory),
+        share_d(memory + labels),
+        share_p(memory + 2 * labels),
+        sums(memory + 3 * labels) {}
+  /// Where `memory` begins with D and P.
+  static void factor(std::size_t labels, double* memory) {
+    double a = 0;
+    double b = 0;
+    double c = 0;
+    for (std::size_t y = 0; y < labels; ++y) {
+      const double d = memory[y];
+      const double p = memory[labels + y];
+      b += memory[y] = 1 / (1 + d * p);
+      a += memory[labels + y] = 1 / (d + 1 / p);
+      c += memory[2 * labels + y] = 1 / (p + 1 / d);
+    }
+    const double divisor = a * c + b * b;
+    memory[3 * labels] = a / divisor;
+    memory[3 * labels + 1] = b / divisor;
+    memory[3 * labels + 2] = c / divisor;
   }
-  const double divisor = a * c + b * b;
-  const double v = (c * first + b * second) / divisor;
-  const double nu = (b * first - a * second) / divisor;
-  for (std::size_t y = 0; y < labels; ++y) {
-    const double g = x[y] - v;
-    const double g_nu = h[y] + nu;
-    x[y] = share_d(y) * g - share(y) * g_nu;
-    h[y] = share(y) * g + share_p(y) * g_nu;
+  /// x holds g, h, e, f, then dq, dp, dv, dnu.
+  void solve(std::size_t labels, double* x) const {
+    double* h = x + labels;
+    const double e = x[2 * labels];
+    const double f = x[2 * labels + 1];
+    double first = -e;
+    double second = -f;
+    for (std::size_t y = 0; y < labels; ++y) {
+      first += share_d[y] * x[y] - share[y] * h[y];
+      second += share[y] * x[y] + share_p[y] * h[y];
+    }
+    const double v = sums[2] * first + sums[1] * second;
+    const double nu = sums[1] * first - sums[0] * second;
+    for (std::size_t y = 0; y < labels; ++y) {
+      const double g = x[y] - v;
+      const double g_nu = h[y] + nu;
+      x[y] = share_d[y] * g - share[y] * g_nu;
+      h[y] = share[y] * g + share_p[y] * g_nu;
+    }
+    x[2 * labels] = v + f;
+    x[2 * labels + 1] = nu + e;
   }
-  x[2 * labels] = v + f;
-  x[2 * labels + 1] = nu + e;
-}
+  void response(std::size_t labels, double* b) const {
+    for (std::size_t y = 0; y < labels; ++y) {
+      const double v = sums[2] * share_d[y] + sums[1] * share[y];
+      const double nu = sums[1] * share_d[y] - sums[0] * share[y];
+      for (std::size_t z = 0; z < labels; ++z) {
+        b[y * labels + z] = share_d[z] * ((z == y ? 1 : 0) - v) - share[z] * nu;
+      }
+    }
+  }
+};
 
 bool is_zero_one(const CostMatrix* costs) {
   if (costs == nullptr || costs->actions != costs->labels) return false;
@@ -126,10 +189,10 @@ BarrierBlock::BarrierBlock(const Game& game)
                                         : Kind::matrix),
       costs_(game.costs()),
       size_(labels_ + actions_ + (actions_ > 0 ? 2 : 1)),
-      right_(size_),
-      rs_(labels_),
-      rp_(actions_),
-      work_(size_) {
+      memory_(3 * size_ + 2 * apart),
+      right_(memory_.data() + apart),
+      work_(right_ + size_),
+      residual_(work_ + size_) {
   if (costs_ != nullptr) {
     const auto [least, most] = std::minmax_element(costs_->cost.begin(), costs_->cost.end());
     if (*most > *least) range_ = *most - *least;
@@ -163,21 +226,33 @@ void BarrierBlock::unmap(const BarrierState& state, double* memory) const {
   memory[state_size() - 1] = state.nu;
 }
 
-double BarrierBlock::paid(std::span<const double> p, std::span<const double> q, std::size_t y,
-                          int label) const {
-  if (kind_ == Kind::entropy) return -std::log(q[y]);
-  if (actions_ == 0) return cost(0, y, label);
-  if (kind_ == Kind::zero_one) return sum(p) - p[y];
-  double total = 0;
-  for (std::size_t a = 0; a < actions_; ++a) total += p[a] * cost(a, y, label);
-  return total;
+void BarrierBlock::pay(std::span<const double> p, std::span<const double> q, int label,
+                       double* paid) const {
+  if (kind_ == Kind::entropy) {
+    for (std::size_t y = 0; y < labels_; ++y) paid[y] = -std::log(q[y]);
+  } else if (actions_ == 0) {
+    for (std::size_t y = 0; y < labels_; ++y) paid[y] = cost(0, y, label);
+  } else if (kind_ == Kind::zero_one) {
+    const double all = sum(p);
+    for (std::size_t y = 0; y < labels_; ++y) paid[y] = all - p[y];
+  } else {
+    std::fill_n(paid, labels_, 0.0);
+    for (std::size_t a = 0; a < actions_; ++a) {
+      for (std::size_t y = 0; y < labels_; ++y) paid[y] += p[a] * cost(a, y, label);
+    }
+  }
 }
 
-double BarrierBlock::risk(std::span<const double> q, std::size_t action, int label) const {
-  if (kind_ == Kind::zero_one) return sum(q) - q[action];
-  double total = 0;
-  for (std::size_t y = 0; y < labels_; ++y) total += q[y] * cost(action, y, label);
-  return total;
+void BarrierBlock::risk(std::span<const double> q, int label, double* risk) const {
+  if (kind_ == Kind::zero_one) {
+    const double all = sum(q);
+    for (std::size_t a = 0; a < actions_; ++a) risk[a] = all - q[a];
+    return;
+  }
+  for (std::size_t a = 0; a < actions_; ++a) {
+    risk[a] = 0;
+    for (std::size_t y = 0; y < labels_; ++y) risk[a] += q[y] * cost(a, y, label);
+  }
 }
 
 void BarrierBlock::start(int label, double slack, double* memory) const {
@@ -190,12 +265,11 @@ void BarrierBlock::start(int label, double slack, double* memory) const {
 void BarrierBlock::set_slacks(int label, std::span<const double> psi, double slack,
                               double* memory) const {
   BarrierState x = map(memory);
-  for (std::size_t y = 0; y < labels_; ++y) {
-    x.s[y] = -paid(x.p, x.q, y, label) - (psi.empty() ? 0 : psi[y]);
-  }
+  pay(x.p, x.q, label, x.s.data());
+  for (std::size_t y = 0; y < labels_; ++y) x.s[y] = -x.s[y] - (psi.empty() ? 0 : psi[y]);
   x.v = slack - *std::min_element(x.s.begin(), x.s.end());
   for (double& s : x.s) s += x.v;
-  for (std::size_t a = 0; a < actions_; ++a) x.pi[a] = risk(x.q, a, label);
+  risk(x.q, label, x.pi.data());
   x.nu = actions_ > 0 ? *std::min_element(x.pi.begin(), x.pi.end()) - slack : 0;
   for (double& pi : x.pi) pi -= x.nu;
   unmap(x, memory);
@@ -212,7 +286,8 @@ void BarrierBlock::factor(const BarrierState& x, int label, double beta, double*
   if (diagonal_form()) {
     for (std::size_t y = 0; y < labels_; ++y) memory[y] = diagonal(y);
     for (std::size_t a = 0; a < actions_; ++a) memory[labels_ + a] = x.pi[a] / x.p[a];
-    return;
+    if (actions_ == 0) return Alone::factor(labels_, memory);
+    return ZeroOne::factor(labels_, memory);
   }
   const std::size_t n = size_;
   std::fill(memory, memory + n * n, 0.0);
@@ -234,6 +309,12 @@ void BarrierBlock::factor(const BarrierState& x, int label, double beta, double*
   lu_factor(memory, n);
 }
 
+std::size_t BarrierBlock::factor_size() const {
+  if (actions_ == 0) return Alone::size(labels_);
+  if (kind_ == Kind::zero_one) return ZeroOne::size(labels_);
+  return size_ * (size_ + 1);
+}
+
 void BarrierBlock::use(int label, double beta, const double* memory) {
   label_ = label;
   beta_ = beta;
@@ -241,16 +322,18 @@ void BarrierBlock::use(int label, double beta, const double* memory) {
 }
 
 void BarrierBlock::solve(double* x) const {
-  if (actions_ == 0) return solve_alone(factors_, labels_, x);
-  if (kind_ == Kind::zero_one) return solve_zero_one(factors_, labels_, x);
+  if (actions_ == 0) return Alone(factors_, labels_).solve(labels_, x);
+  if (kind_ == Kind::zero_one) return ZeroOne(factors_, labels_).solve(labels_, x);
   lu_solve(factors_, size_, x);
 }
 
 void BarrierBlock::response(std::span<double> b) {
+  if (actions_ == 0) return Alone(factors_, labels_).response(labels_, b.data());
+  if (kind_ == Kind::zero_one) return ZeroOne(factors_, labels_).response(labels_, b.data());
   for (std::size_t y = 0; y < labels_; ++y) {
-    std::fill(work_.begin(), work_.end(), 0.0);
+    std::fill_n(work_, size_, 0.0);
     work_[y] = 1;
-    solve(work_.data());
+    solve(work_);
     for (std::size_t z = 0; z < labels_; ++z) b[z * labels_ + y] = work_[z];
   }
 }
@@ -258,41 +341,48 @@ void BarrierBlock::response(std::span<double> b) {
 void BarrierBlock::aim(const BarrierState& x, std::span<const double> psi, double tau,
                        const BarrierState* affine) {
   const std::size_t at_v = labels_ + actions_;
+  pay(x.p, x.q, label_, residual_);
   for (std::size_t y = 0; y < labels_; ++y) {
-    rs_[y] = x.v - paid(x.p, x.q, y, label_) - psi[y] - x.s[y];
+    residual_[y] = x.v - residual_[y] - psi[y] - x.s[y];
     const double second = affine != nullptr ? affine->q[y] * affine->s[y] : 0;
-    right_[y] = (tau - second) / x.q[y] - x.s[y] - rs_[y];
+    right_[y] = (tau - second) / x.q[y] - x.s[y] - residual_[y];
   }
   right_[at_v] = 1 - sum(x.q);
   if (actions_ == 0) return;
+  double* residual = residual_ + labels_;
+  risk(x.q, label_, residual);
   for (std::size_t a = 0; a < actions_; ++a) {
-    rp_[a] = risk(x.q, a, label_) - x.nu - x.pi[a];
+    residual[a] -= x.nu + x.pi[a];
     const double second = affine != nullptr ? affine->p[a] * affine->pi[a] : 0;
-    right_[labels_ + a] = (tau - second) / x.p[a] - x.pi[a] - rp_[a];
+    right_[labels_ + a] = (tau - second) / x.p[a] - x.pi[a] - residual[a];
   }
   right_[at_v + 1] = 1 - sum(x.p);
 }
 
 void BarrierBlock::answer(std::span<const double> dpsi, std::span<double> dq) {
-  work_ = right_;
+  std::copy_n(right_, size_, work_);
   for (std::size_t y = 0; y < dpsi.size(); ++y) work_[y] += dpsi[y];
-  solve(work_.data());
-  std::copy_n(work_.begin(), labels_, dq.begin());
+  solve(work_);
+  std::copy_n(work_, labels_, dq.begin());
 }
 
 void BarrierBlock::step(const BarrierState& x, std::span<const double> dpsi, BarrierState& d) {
   answer(dpsi, d.q);
   const std::size_t at_v = labels_ + actions_;
-  std::copy_n(work_.begin() + static_cast<std::ptrdiff_t>(labels_), actions_, d.p.begin());
+  std::copy_n(work_ + labels_, actions_, d.p.begin());
   d.v = work_[at_v];
   d.nu = actions_ > 0 ? work_[at_v + 1] : 0;
-  for (std::size_t y = 0; y < labels_; ++y) {
-    double change = d.v + beta_ * d.q[y] + rs_[y] - (dpsi.empty() ? 0 : dpsi[y]);
-    if (actions_ > 0) change -= paid(d.p, d.q, y, label_);
-    if (kind_ == Kind::entropy) change += d.q[y] / x.q[y];
-    d.s[y] = change;
+  if (actions_ > 0) {
+    pay(d.p, d.q, label_, d.s.data());
+  } else {
+    std::fill(d.s.begin(), d.s.end(), 0.0);
   }
-  for (std::size_t a = 0; a < actions_; ++a) d.pi[a] = risk(d.q, a, label_) - d.nu + rp_[a];
+  for (std::size_t y = 0; y < labels_; ++y) {
+    d.s[y] = d.v + beta_ * d.q[y] + residual_[y] - (dpsi.empty() ? 0 : dpsi[y]) - d.s[y];
+    if (kind_ == Kind::entropy) d.s[y] += d.q[y] / x.q[y];
+  }
+  risk(d.q, label_, d.pi.data());
+  for (std::size_t a = 0; a < actions_; ++a) d.pi[a] += residual_[labels_ + a] - d.nu;
 }
 
 double longest_step(const BarrierState& x, const BarrierState& d) {

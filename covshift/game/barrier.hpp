@@ -25,6 +25,11 @@ struct BarrierState {
 class BarrierBlock {
  public:
   explicit BarrierBlock(const Game& game);
+  BarrierBlock(const BarrierBlock&) = delete;
+  BarrierBlock& operator=(const BarrierBlock&) = delete;
+  BarrierBlock(BarrierBlock&&) = default;  // its memory stays where it is
+  BarrierBlock& operator=(BarrierBlock&&) = delete;
+  ~BarrierBlock() = default;
 
   /// A state lives in state_size() numbers of the caller's: map() reads it, unmap() writes back
   /// its two scalars (the arrays are written in place).
@@ -41,9 +46,9 @@ class BarrierBlock {
   /// Factors Newton's equations at `state` into factor_size() numbers of the caller's; beta > 0 is
   /// a quadratic cost on q (proximal step).
   void factor(const BarrierState& state, int label, double beta, double* memory);
-  [[nodiscard]] std::size_t factor_size() const {
-    return diagonal_form() ? labels_ + actions_ : size_ * (size_ + 1);
-  }
+  [[nodiscard]] std::size_t factor_size() const;
+  /// False where factoring takes no longer than reading factors again.
+  [[nodiscard]] bool factors_cost() const { return !diagonal_form(); }
   /// Goes back to factors made before.
   void use(int label, double beta, const double* memory);
   /// B, K x K row-major: how the adversary answers a change of potentials. B = B', B 1 = 0.
@@ -66,11 +71,10 @@ class BarrierBlock {
   void solve(double* x) const;
 
   [[nodiscard]] double cost(std::size_t action, std::size_t y, int label) const;
-  /// What label y costs the predictor, (C'p)_y; for log loss -log q_y.
-  [[nodiscard]] double paid(std::span<const double> p, std::span<const double> q, std::size_t y,
-                            int label) const;
-  /// What an action costs the predictor, (C q)_a.
-  [[nodiscard]] double risk(std::span<const double> q, std::size_t action, int label) const;
+  /// What every label costs the predictor, C'p; for log loss -log q.
+  void pay(std::span<const double> p, std::span<const double> q, int label, double* paid) const;
+  /// What every action costs the predictor, C q.
+  void risk(std::span<const double> q, int label, double* risk) const;
 
   std::size_t labels_;
   std::size_t actions_;  // 0 where there is but one: nothing to choose
@@ -81,9 +85,12 @@ class BarrierBlock {
   int label_ = 0;
   double beta_ = 0;
   const double* factors_ = nullptr;
-  std::vector<double> right_;    // right-hand side
-  std::vector<double> rs_, rp_;  // residuals of s and pi
-  std::vector<double> work_;
+  // Apart from what other threads write: on cache lines of its own.
+  static constexpr std::size_t apart = 16;
+  std::vector<double> memory_;
+  double* right_;  // right-hand side
+  double* work_;
+  double* residual_;  // of s, then of pi
 };
 
 /// The longest step along d that keeps all of x from turning negative.

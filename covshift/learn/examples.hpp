@@ -48,6 +48,9 @@ struct BlockOf {
   double* back = nullptr;  ///< out: what the examples add, rows that sum to 0 over the labels
 };
 using BlockBody = std::function<void(const BlockOf&)>;
+/// fill(first, n, lane, omega) writes several numbers for each of n examples from `first` on,
+/// number g of example b to omega[g * block_rows + b].
+using MomentWeights = std::function<void(std::size_t, std::size_t, std::size_t, double*)>;
 /// Copies potentials and answers to where they are kept (examples x labels; null: not at all).
 BlockBody keep_rows(int labels, double* psi, double* q);
 
@@ -87,13 +90,15 @@ class Examples {
   /// true labels, and the answers in the place of `back`.
   PassTotals pass(const RowMatrix& t, RowMatrix& a, const double* q_given = nullptr,
                   const BlockBody& see = {}) const;
-  /// psi = r zhat T for all examples, size x K.
+  /// psi = r zhat T for all examples, size x K, or for `see`, block after block.
   void potentials(const RowMatrix& t, double* psi) const;
-  /// sum_i zhat_i rows_i', dims x K, for rows size x K.
+  void potentials(const RowMatrix& t, const BlockBody& see) const;
+  /// sum_i zhat_i rows_i', dims x K, for rows size x K, or those that `fill` puts into `back`.
   void collect(const double* rows, RowMatrix& out) const;
-  /// Sum over examples of omega_i zhat_i zhat_i' (lower triangle), for `count` columns of omega
-  /// (size x count) at once: out[j] is dims x dims.
-  void grams(const double* omega, int count, std::vector<Eigen::MatrixXd>& out) const;
+  void collect(const BlockBody& fill, RowMatrix& out) const;
+  /// Sum over examples of omega_i zhat_i zhat_i' (lower triangle), for `count` numbers omega to an
+  /// example at once: out[j] is dims x dims.
+  void grams(int count, const MomentWeights& fill, std::vector<Eigen::MatrixXd>& out) const;
   /// sum_i a_i r_i zhat_ij^2 for each dimension j.
   [[nodiscard]] std::vector<double> squares() const;
   /// sum_i a_i r_i zhat_i zhat_i' X for several vectors, dims x any number; of dense data.

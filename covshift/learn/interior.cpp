@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -26,17 +27,14 @@ class Interior {
         system_(examples),
         t_(RowMatrix::Zero(examples.dims(), examples.labels())),
         psi_(examples.size() * k_),
-        move_(examples.size() * k_),
-        rows_(examples.size() * k_),
         q_(examples.size() * k_) {
-    for (std::size_t lane = 0; lane < e_.lanes(); ++lane) block_.emplace_back(e_.game());
-    const BarrierBlock& block = block_[0];
+    for (std::size_t lane = 0; lane < e_.lanes(); ++lane) lanes_.emplace_back(e_.game());
+    const BarrierBlock& block = lanes_[0].block;
     stride_ = block.state_size();
     state_.resize(e_.size() * stride_);
-    affine_.resize(e_.size() * stride_);
-    direction_.resize(e_.size() * stride_);
-    keep_factors_ = e_.size() * block.factor_size() <= (1U << 22U);
-    factors_.resize((keep_factors_ ? e_.size() : e_.lanes()) * block.factor_size());
+    step_.resize(e_.size() * stride_);
+    keep_factors_ = block.factors_cost() && e_.size() * block.factor_size() <= (1U << 22U);
+    if (keep_factors_) factors_.resize(e_.size() * block.factor_size());
     // Each example's slacks start at a unit of its own: how far its potentials may move.
     // lambda ||T||^2 <= F(0) bounds the weights.
     double start = 0;
@@ -71,47 +69,57 @@ class Interior {
   Solution run() {
     RowMatrix a;
     RowMatrix right;
-    RowMatrix step(t_.rows(), t_.cols());
+    RowMatrix change(t_.rows(), t_.cols());
     int iteration = 0;
     double best_tau = 1e300;
     int since_progress = 0;
-    for (;; ++iteration) {
-      const double tau = mean_complementarity(state_, state_, 0);
+    for (double tau = advance_all(0);; ++iteration) {
       const PassTotals totals = certify_pass(a);
       if (monitor_.stop(t_, certify(totals, t_, a, e_.lambda()), iteration)) break;
 
       // Predictor: straight for complementarity 0.
       system_.factor([&](std::size_t i, std::size_t lane, double* b) {
-        BarrierBlock& block = block_[lane];
+        BarrierBlock& block = lanes_[lane].block;
         block.factor(block.map(&state_[i * stride_]), e_.label()[i], 0, factors(i, lane));
         block.response({b, k_ * k_});
       });
-      newton_step(0, false, a, right, step, affine_);
-      const double reach = std::min(1.0, longest(affine_));
-      const double ratio = std::min(1.0, mean_complementarity(state_, affine_, reach) / tau);
+      const Outlook predictor = newton_step(0, false, a, right, change);
+      const double reach = std::min(1.0, predictor.longest);
+      const double left = 1 + reach * (predictor.slope + reach * predictor.curvature) / tau;
+      const double ratio = std::clamp(left, 0.0, 1.0);
       // Corrector: centred as much as the predictor fell short, with its second-order term. Where
       // that no longer brings tau down (the method can cycle), plain centring breaks the spell.
       since_progress = tau < 0.9 * best_tau ? 0 : since_progress + 1;
       best_tau = std::min(best_tau, tau);
       const bool stalled = since_progress > 5;
-      newton_step(tau * (stalled ? 0.5 : ratio * ratio * ratio), !stalled, a, right, step,
-                  direction_);
-      const double length = std::min(1.0, 0.995 * longest(direction_));
+      const Outlook corrector =
+          newton_step(tau * (stalled ? 0.5 : ratio * ratio * ratio), !stalled, a, right, change);
+      const double length = std::min(1.0, 0.995 * corrector.longest);
       if (!(length > 1e-13)) break;  // rounding: no step left
-      t_ += length * step;
-      e_.each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
-        const BarrierBlock& block = block_[lane];
-        for (std::size_t i = begin; i < end; ++i) {
-          BarrierState x = block.map(&state_[i * stride_]);
-          advance(x, block.map(&direction_[i * stride_]), length);
-          block.unmap(x, &state_[i * stride_]);
-        }
-      });
+      t_ += length * change;
+      tau = advance_all(length);
     }
     return monitor_.finish(iteration);
   }
 
  private:
+  /// What a step along step_ would bring: how far it can go, and how the mean product, in units,
+  /// changes with its length.
+  struct Outlook {
+    double longest = 1e300;
+    double slope = 0;
+    double curvature = 0;
+  };
+  /// A lane's own, on cache lines of its own.
+  struct alignas(128) Lane {
+    explicit Lane(const Game& game)
+        : block(game), factors(block.factor_size() + 32), row(game.labels() + 32) {}
+    BarrierBlock block;
+    std::vector<double> factors, row;
+    Outlook outlook;
+    double products = 0;
+  };
+
   /// The players as the given weights have them, of another lambda perhaps, a step back from the
   /// border: an interior point method finds it hard to leave a border that it starts near.
   void start_from(std::span<const double> weights) {
@@ -119,7 +127,7 @@ class Interior {
     std::copy(weights.begin(), weights.end(), t_.data());
     RowMatrix a;
     e_.pass(t_, a, nullptr, keep_rows(e_.labels(), psi_.data(), q_.data()));
-    const BarrierBlock& block = block_[0];
+    const BarrierBlock& block = lanes_[0].block;
     std::vector<double> p(e_.game().actions());
     for (std::size_t i = 0; i < e_.size(); ++i) {
       const std::span<const double> psi(&psi_[i * k_], k_);
@@ -137,107 +145,129 @@ class Interior {
 
   /// A pass with the adversaries as they stand, made distributions.
   PassTotals certify_pass(RowMatrix& a) {
-    const BarrierBlock& block = block_[0];
-    for (std::size_t i = 0; i < e_.size(); ++i) {
-      const BarrierState x = block.map(&state_[i * stride_]);
-      const double sum = std::accumulate(x.q.begin(), x.q.end(), 0.0);
-      for (std::size_t y = 0; y < k_; ++y) q_[i * k_ + y] = x.q[y] / sum;
-    }
+    e_.each_lane([&](std::size_t begin, std::size_t end, std::size_t) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const double* q = &state_[i * stride_];
+        const double sum = std::accumulate(q, q + k_, 0.0);
+        for (std::size_t y = 0; y < k_; ++y) q_[i * k_ + y] = q[y] / sum;
+      }
+    });
     return e_.pass(t_, a, q_.data(), keep_rows(e_.labels(), psi_.data(), nullptr));
   }
 
-  /// The mean product q s or p pi, in units, after a step of `length`.
-  double mean_complementarity(std::vector<double>& at, std::vector<double>& by, double length) {
-    std::vector<double> partial(e_.lanes());
+  /// Takes a step along step_; the mean product q s or p pi, in units, that it leads to.
+  double advance_all(double length) {
     e_.each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
-      const BarrierBlock& block = block_[lane];
+      const BarrierBlock& block = lanes_[lane].block;
+      double products = 0;
       for (std::size_t i = begin; i < end; ++i) {
-        const BarrierState x = block.map(&at[i * stride_]);
-        const BarrierState d = block.map(&by[i * stride_]);
-        double sum = 0;
-        for (std::size_t y = 0; y < x.q.size(); ++y) {
-          sum += (x.q[y] + length * d.q[y]) * (x.s[y] + length * d.s[y]);
-        }
-        for (std::size_t j = 0; j < x.p.size(); ++j) {
-          sum += (x.p[j] + length * d.p[j]) * (x.pi[j] + length * d.pi[j]);
-        }
-        partial[lane] += e_.c()[i] * sum;
+        BarrierState x = block.map(&state_[i * stride_]);
+        advance(x, block.map(&step_[i * stride_]), length);
+        block.unmap(x, &state_[i * stride_]);
+        products += e_.c()[i] * complementarity(x);
       }
+      lanes_[lane].products = products;
     });
     double total = 0;
-    for (const double part : partial) total += part;
+    for (const Lane& lane : lanes_) total += lane.products;
     e_.reducer().sum({&total, 1});
     return total / weight_;
   }
 
-  double longest(std::vector<double>& by) {
-    std::vector<double> partial(e_.lanes(), 1e300);
-    e_.each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
-      const BarrierBlock& block = block_[lane];
-      for (std::size_t i = begin; i < end; ++i) {
-        partial[lane] = std::min(partial[lane], longest_step(block.map(&state_[i * stride_]),
-                                                             block.map(&by[i * stride_])));
-      }
-    });
-    double shortest = -*std::min_element(partial.begin(), partial.end());
-    e_.reducer().max({&shortest, 1});
-    return -shortest;
-  }
-
-  /// Where example i's factored equations stand: kept for each example while that is little memory,
-  /// else made again when needed.
+  /// Where example i's factored equations stand: kept for each example where making them takes long
+  /// and they are little memory, else made again when needed.
   double* factors(std::size_t i, std::size_t lane) {
-    return &factors_[(keep_factors_ ? i : lane) * block_[lane].factor_size()];
+    Lane& own = lanes_[lane];
+    return keep_factors_ ? &factors_[i * own.block.factor_size()] : own.factors.data() + 16;
   }
 
-  /// Solves for dT and fills every example's step towards complementarity `tau`.
-  void newton_step(double tau, bool second_order, const RowMatrix& a, RowMatrix& right,
-                   RowMatrix& step, std::vector<double>& out) {
-    const auto prepare = [&](std::size_t i, std::size_t lane) {
-      BarrierBlock& block = block_[lane];
-      const BarrierState x = block.map(&state_[i * stride_]);
-      if (keep_factors_) {
-        block.use(e_.label()[i], 0, factors(i, lane));
-      } else {
-        block.factor(x, e_.label()[i], 0, factors(i, lane));
-      }
-      BarrierState affine;
-      if (second_order) affine = block.map(&affine_[i * stride_]);
-      block.aim(x, {&psi_[i * k_], k_}, tau * unit_[i], second_order ? &affine : nullptr);
-    };
-    e_.each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
-      BarrierBlock& block = block_[lane];
-      for (std::size_t i = begin; i < end; ++i) {
-        prepare(i, lane);
-        double* row = &rows_[i * k_];
-        block.answer({}, {row, k_});
-        for (std::size_t y = 0; y < k_; ++y) row[y] *= e_.a()[i];
-      }
-    });
-    e_.collect(rows_.data(), right);
+  /// Example i's equations for a step towards complementarity `tau`.
+  void prepare(std::size_t i, std::size_t lane, double tau, bool second_order) {
+    BarrierBlock& block = lanes_[lane].block;
+    const BarrierState x = block.map(&state_[i * stride_]);
+    if (keep_factors_) {
+      block.use(e_.label()[i], 0, factors(i, lane));
+    } else {
+      block.factor(x, e_.label()[i], 0, factors(i, lane));
+    }
+    BarrierState affine;
+    if (second_order) affine = block.map(&step_[i * stride_]);
+    block.aim(x, {&psi_[i * k_], k_}, tau * unit_[i], second_order ? &affine : nullptr);
+  }
+
+  /// Solves for the change of T and fills every example's step towards complementarity `tau`; the
+  /// second-order term is that of the step that stands there.
+  Outlook newton_step(double tau, bool second_order, const RowMatrix& a, RowMatrix& right,
+                      RowMatrix& change) {
+    e_.collect(
+        [&](const BlockOf& at) {
+          Lane& lane = lanes_[at.lane];
+          const std::span<double> dq(lane.row.data() + 16, k_);
+          for (std::size_t b = 0; b < at.rows; ++b) {
+            const std::size_t i = at.first + b;
+            prepare(i, at.lane, tau, second_order);
+            lane.block.answer({}, dq);
+            for (std::size_t y = 0; y < k_; ++y) at.back[y * block_rows + b] = e_.a()[i] * dq[y];
+          }
+        },
+        right);
     right = a - 2 * e_.lambda() * t_ - right;
-    system_.solve(right, step);
-    e_.potentials(step, move_.data());
-    e_.each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
-      BarrierBlock& block = block_[lane];
-      for (std::size_t i = begin; i < end; ++i) {
-        prepare(i, lane);
-        BarrierState d = block.map(&out[i * stride_]);
-        block.step(block.map(&state_[i * stride_]), {&move_[i * k_], k_}, d);
-        block.unmap(d, &out[i * stride_]);
+    system_.solve(right, change);
+    for (Lane& lane : lanes_) lane.outlook = {};
+    e_.potentials(change, [&](const BlockOf& at) {
+      Lane& lane = lanes_[at.lane];
+      const std::span<double> dpsi(lane.row.data() + 16, k_);
+      for (std::size_t b = 0; b < at.rows; ++b) {
+        const std::size_t i = at.first + b;
+        prepare(i, at.lane, tau, second_order);
+        for (std::size_t y = 0; y < k_; ++y) dpsi[y] = at.psi[y * block_rows + b];
+        const BarrierState x = lane.block.map(&state_[i * stride_]);
+        BarrierState d = lane.block.map(&step_[i * stride_]);
+        lane.block.step(x, dpsi, d);
+        lane.block.unmap(d, &step_[i * stride_]);
+        look_ahead(x, d, e_.c()[i], lane.outlook);
       }
     });
+    Outlook all;
+    std::array<double, 2> sums{};
+    for (const Lane& lane : lanes_) {
+      all.longest = std::min(all.longest, lane.outlook.longest);
+      sums[0] += lane.outlook.slope / weight_;
+      sums[1] += lane.outlook.curvature / weight_;
+    }
+    all.longest = -all.longest;
+    e_.reducer().max({&all.longest, 1});
+    e_.reducer().sum(sums);
+    return {-all.longest, sums[0], sums[1]};
+  }
+
+  static void look_ahead(const BarrierState& x, const BarrierState& d, double weight,
+                         Outlook& outlook) {
+    outlook.longest = std::min(outlook.longest, longest_step(x, d));
+    double slope = 0;
+    double curvature = 0;
+    const auto add = [&](std::span<const double> u, std::span<const double> v,
+                         std::span<const double> du, std::span<const double> dv) {
+      for (std::size_t j = 0; j < u.size(); ++j) {
+        slope += u[j] * dv[j] + du[j] * v[j];
+        curvature += du[j] * dv[j];
+      }
+    };
+    add(x.q, x.s, d.q, d.s);
+    add(x.p, x.pi, d.p, d.pi);
+    outlook.slope += weight * slope;
+    outlook.curvature += weight * curvature;
   }
 
   const Examples& e_;
   std::size_t k_;
   Monitor monitor_;
   NewtonSystem system_;
-  std::vector<BarrierBlock> block_;  // a workspace for each lane
+  std::vector<Lane> lanes_;
   RowMatrix t_;
   std::size_t stride_ = 0;
-  std::vector<double> state_, affine_, direction_;
-  std::vector<double> psi_, move_, rows_, q_;
+  std::vector<double> state_, step_;  // of every example: the players and their slacks
+  std::vector<double> psi_, q_;
   bool keep_factors_ = true;
   std::vector<double> factors_;
   std::vector<double> unit_;  // the product q s or p pi of each example, over their mean

@@ -24,7 +24,8 @@ std::vector<double> Examples::squares() const {
   return partial[0];
 }
 
-void Examples::grams(const double* omega, int count, std::vector<Eigen::MatrixXd>& out) const {
+void Examples::grams(int count, const MomentWeights& fill,
+                     std::vector<Eigen::MatrixXd>& out) const {
   const auto d = static_cast<std::size_t>(dims());
   const std::size_t pitch = padded(d);
   // Partial sums are large here: fewer lanes where they would outgrow 256 MB, or the examples.
@@ -36,20 +37,25 @@ void Examples::grams(const double* omega, int count, std::vector<Eigen::MatrixXd
     const std::size_t end = size() * (lane + 1) / lanes;
     partial[lane].assign(count * d * pitch, 0.0);
     std::vector<double> rows(block_rows * pitch);
+    std::vector<double> columns_of(d * block_rows);
     std::vector<double> scaled(d * block_rows);
+    std::vector<double> omega(count * block_rows);
     for (std::size_t first = size() * lane / lanes; first < end; first += block_rows) {
       const std::size_t n = std::min(block_rows, end - first);
       std::fill(rows.begin(), rows.end(), 0.0);
       for (std::size_t b = 0; b < n; ++b) {
         each_entry(first + b, [&](std::size_t j, double z) { rows[b * pitch + j] += z; });
       }
+      for (std::size_t j = 0; j < d; ++j) {
+        for (std::size_t b = 0; b < n; ++b) columns_of[j * block_rows + b] = rows[b * pitch + j];
+      }
+      fill(first, n, lane, omega.data());
       for (int g = 0; g < count; ++g) {
-        std::array<double, block_rows> weight{};
-        for (std::size_t b = 0; b < n; ++b) weight[b] = omega[(first + b) * count + g];
+        const double* weight = omega.data() + g * block_rows;
         for (std::size_t j = 0; j < d; ++j) {
-          for (std::size_t b = 0; b < n; ++b) {
-            scaled[j * block_rows + b] = weight[b] * rows[b * pitch + j];
-          }
+          const double* from = columns_of.data() + j * block_rows;
+          double* to = scaled.data() + j * block_rows;
+          for (std::size_t b = 0; b < n; ++b) to[b] = weight[b] * from[b];
         }
         // Rows j .. j + 3 of the triangle end with column j + 3: a pitch of their own.
         double* to = partial[lane].data() + g * d * pitch;

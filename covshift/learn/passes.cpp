@@ -266,34 +266,43 @@ PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_give
   return {sums[0], sums[1], sums[2]};
 }
 
-void Examples::potentials(const RowMatrix& t, double* psi) const {
-  const auto k = static_cast<std::size_t>(labels_);
+void Examples::potentials(const RowMatrix& t, const BlockBody& see) const {
   const Packed weights = pack(t, false);
-  each_lane([&](std::size_t begin, std::size_t end, std::size_t) {
+  each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
     Workspace work;
-    std::vector<double> block(k * block_rows);
+    std::vector<double> psi(weights.labels * block_rows);
     for (std::size_t first = begin; first < end; first += block_) {
       const std::size_t n = std::min(block_, end - first);
-      times(first, n, weights, block.data(), work);
-      from_block(block.data(), n, k, psi + first * k);
+      times(first, n, weights, psi.data(), work);
+      see({first, n, lane, psi.data(), nullptr});
     }
   });
 }
 
-void Examples::collect(const double* rows, RowMatrix& out) const {
-  const auto k = static_cast<std::size_t>(labels_);
+void Examples::potentials(const RowMatrix& t, double* psi) const {
+  potentials(t, keep_rows(labels_, psi, nullptr));
+}
+
+void Examples::collect(const BlockBody& fill, RowMatrix& out) const {
   sums_.resize(lanes_);
   each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
     zero(sums_[lane], false);
     Workspace work;
-    std::vector<double> block(k * block_rows);
+    std::vector<double> back(sums_[lane].labels * block_rows);
     for (std::size_t first = begin; first < end; first += block_) {
       const std::size_t n = std::min(block_, end - first);
-      to_block(rows + first * k, n, k, block.data());
-      times_transposed(first, n, block.data(), sums_[lane], work);
+      fill({first, n, lane, nullptr, back.data()});
+      times_transposed(first, n, back.data(), sums_[lane], work);
     }
   });
   sum_lanes(out);
+}
+
+void Examples::collect(const double* rows, RowMatrix& out) const {
+  const auto k = static_cast<std::size_t>(labels_);
+  collect(
+      [&](const BlockOf& block) { to_block(rows + block.first * k, block.rows, k, block.back); },
+      out);
 }
 
 }  // namespace covshift

@@ -89,15 +89,38 @@ Solution Monitor::finish(int iterations) {
   return std::move(solution_);
 }
 
+namespace {
+
+/// weight contrast' B contrast, its lower triangle with numbers `block_rows` apart, for contrasts
+/// that compare a label with those before it, each to be multiplied by its scale: running sums of
+/// rows, then of columns. B is written over; `sum` is room for a row.
+void to_contrasts(RowMatrix& b, std::span<const double> scale, double weight,
+                  Eigen::RowVectorXd& sum, double* out) {
+  const auto n = static_cast<int>(scale.size());
+  sum.setZero();
+  for (int x = 0; x < n; ++x) {
+    sum += b.row(x);
+    b.row(x) = (scale[x] * weight) * (sum - (x + 1.0) * b.row(x + 1));
+    double left = 0;
+    for (int y = 0; y <= x; ++y) {
+      left += b(x, y);
+      *out = scale[y] * (left - (y + 1.0) * b(x, y + 1));
+      out += block_rows;
+    }
+  }
+}
+
+}  // namespace
+
 NewtonSystem::NewtonSystem(const Examples& examples)
     : examples_(examples), factored_(size(examples)) {
   // Helmert's contrasts: column j compares class j + 1 with the mean of those before it.
   const int k = examples.labels();
   contrast_ = Eigen::MatrixXd::Zero(k, k - 1);
   for (int j = 0; j < k - 1; ++j) {
-    const double norm = std::sqrt((j + 1.0) * (j + 2.0));
-    contrast_.col(j).head(j + 1).setConstant(1 / norm);
-    contrast_(j + 1, j) = -(j + 1) / norm;
+    scale_.push_back(1 / std::sqrt((j + 1.0) * (j + 2.0)));
+    contrast_.col(j).head(j + 1).setConstant(scale_[j]);
+    contrast_(j + 1, j) = -(j + 1) * scale_[j];
   }
 }
 
@@ -107,24 +130,18 @@ void NewtonSystem::factor(const std::function<void(std::size_t, std::size_t, dou
   const Eigen::Index n = k - 1;
   const Eigen::Index d = e.dims();
   const Eigen::Index pairs = n * (n + 1) / 2;
-  std::vector<double> omega(e.size() * static_cast<std::size_t>(pairs));
-  e.each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
-    RowMatrix b(k, k);
-    Eigen::MatrixXd half(n, k);
-    Eigen::MatrixXd reduced(n, n);
-    for (std::size_t i = begin; i < end; ++i) {
-      fill(i, lane, b.data());
-      half.noalias() = contrast_.transpose().lazyProduct(b);
-      reduced.noalias() = half.lazyProduct(contrast_);
-      const double weight = e.a()[i] * e.r(i);
-      double* out = omega.data() + i * static_cast<std::size_t>(pairs);
-      for (Eigen::Index x = 0; x < n; ++x) {
-        for (Eigen::Index y = 0; y <= x; ++y) *out++ = weight * reduced(x, y);
-      }
-    }
-  });
   std::vector<Eigen::MatrixXd> grams;
-  e.grams(omega.data(), static_cast<int>(pairs), grams);
+  e.grams(
+      static_cast<int>(pairs),
+      [&](std::size_t first, std::size_t rows, std::size_t lane, double* omega) {
+        RowMatrix b(k, k);
+        Eigen::RowVectorXd sum(k);
+        for (std::size_t i = first; i < first + rows; ++i, ++omega) {
+          fill(i, lane, b.data());
+          to_contrasts(b, scale_, e.a()[i] * e.r(i), sum, omega);
+        }
+      },
+      grams);
   // With `ridge` added to the diagonal; its sum says how large that is, and whether it is finite.
   const auto fill_in = [&](double ridge) {
     double trace = 0;

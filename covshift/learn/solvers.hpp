@@ -61,7 +61,8 @@ class NewtonSystem {
 
  private:
   const Examples& examples_;
-  Eigen::MatrixXd contrast_;  // K x (K-1), orthonormal, columns sum to 0
+  Eigen::MatrixXd contrast_;   // K x (K-1), orthonormal, columns sum to 0
+  std::vector<double> scale_;  // what makes each of them a unit
   Cholesky factored_;
 };
 

@@ -30,10 +30,13 @@ Data correlated(std::size_t m, std::size_t d, int factors, double noise) {
 }
 
 Eigen::MatrixXd second_moments(const Examples& e) {
-  std::vector<double> weight(e.size());
-  for (std::size_t i = 0; i < e.size(); ++i) weight[i] = e.a()[i] * e.r(i);
   std::vector<Eigen::MatrixXd> gram;
-  e.grams(weight.data(), 1, gram);
+  e.grams(
+      1,
+      [&](std::size_t first, std::size_t rows, std::size_t /*lane*/, double* weight) {
+        for (std::size_t i = first; i < first + rows; ++i) *weight++ = e.a()[i] * e.r(i);
+      },
+      gram);
   return gram[0].selfadjointView<Eigen::Lower>();
 }
 
