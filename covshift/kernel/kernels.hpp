@@ -59,6 +59,10 @@ struct Kernels {
   void (*zero_one_game)(std::size_t rows, std::size_t labels, const double* psi, double* value,
                         double* q);
 
+  /// to[j][b] = weight[b] from[j][b] for `columns` numbers j of each example b.
+  void (*weigh)(std::size_t rows, std::size_t columns, const double* weight, const double* from,
+                double* to);
+
   /// Before a game: psi_b -= psi_b[label_b], for a whole block.
   void (*from_truth)(std::size_t rows, std::size_t labels, const int* label, double* psi);
   /// After it: left_b -= psi_b' q_b, and q_b becomes what example b adds, a_b (e_label - q_b).

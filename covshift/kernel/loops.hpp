@@ -197,6 +197,13 @@ void times_transposed(const DenseBlock& z, const double* rows, std::size_t label
   }
 }
 
+void weigh(std::size_t rows, std::size_t columns, const double* weight, const double* from,
+           double* to) {
+  for (std::size_t j = 0; j < columns; ++j, from += block_rows, to += block_rows) {
+    for (std::size_t b = 0; b < rows; b += width) store(to + b, load(weight + b) * load(from + b));
+  }
+}
+
 /// Few labels: one number of each column for every label.
 template <std::size_t Labels>
 void sparse_times_few(const SparseRow& z, const double* t, double* psi) {
@@ -451,9 +458,8 @@ bool eliminate(double* h, std::size_t pitch, std::size_t rows, std::size_t colum
 }
 
 constexpr Kernels table(std::string_view name) {
-  return {
-      name,     widen,         times,      times_transposed, sparse_times, sparse_times_transposed,
-      log_game, zero_one_game, from_truth, settle,           eliminate};
+  return {name,     widen,         times, times_transposed, sparse_times, sparse_times_transposed,
+          log_game, zero_one_game, weigh, from_truth,       settle,       eliminate};
 }
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace covshift {
 class Cholesky {
  public:
   explicit Cholesky(std::size_t n);
+  [[nodiscard]] std::size_t size() const { return n_; }
   /// Row i of H; only what stands on the diagonal and right of it counts.
   double* row(std::size_t i) { return h_.data() + i * pitch_; }
   [[nodiscard]] const double* row(std::size_t i) const { return h_.data() + i * pitch_; }

@@ -38,7 +38,7 @@ void Examples::grams(int count, const MomentWeights& fill,
     partial[lane].assign(count * d * pitch, 0.0);
     std::vector<double> rows(block_rows * pitch);
     std::vector<double> columns_of(d * block_rows);
-    std::vector<double> scaled(d * block_rows);
+    std::array<double, 4 * block_rows> scaled{};
     std::vector<double> omega(count * block_rows);
     for (std::size_t first = size() * lane / lanes; first < end; first += block_rows) {
       const std::size_t n = std::min(block_rows, end - first);
@@ -51,18 +51,14 @@ void Examples::grams(int count, const MomentWeights& fill,
       }
       fill(first, n, lane, omega.data());
       for (int g = 0; g < count; ++g) {
-        const double* weight = omega.data() + g * block_rows;
-        for (std::size_t j = 0; j < d; ++j) {
-          const double* from = columns_of.data() + j * block_rows;
-          double* to = scaled.data() + j * block_rows;
-          for (std::size_t b = 0; b < n; ++b) to[b] = weight[b] * from[b];
-        }
         // Rows j .. j + 3 of the triangle end with column j + 3: a pitch of their own.
         double* to = partial[lane].data() + g * d * pitch;
         for (std::size_t j = 0; j < d; j += 4) {
           const std::size_t columns = std::min(j + 4, d);
-          kernels().times_transposed({rows.data(), pitch, n, columns},
-                                     scaled.data() + j * block_rows, columns - j, to + j * pitch);
+          kernels().weigh(n, columns - j, omega.data() + g * block_rows,
+                          columns_of.data() + j * block_rows, scaled.data());
+          kernels().times_transposed({rows.data(), pitch, n, columns}, scaled.data(), columns - j,
+                                     to + j * pitch);
         }
       }
     }

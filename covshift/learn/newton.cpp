@@ -37,7 +37,10 @@ class Scout {
     return options.reducer == nullptr && parameters <= 600 && 4 * rows(all) <= all.size() &&
            static_cast<double>(all.size() * parameters * parameters) > 2e8;
   }
-  [[nodiscard]] bool usable() const { return examples_.size() > 0; }
+  /// Rows of weight 0 are drawn like others, and are no examples.
+  [[nodiscard]] bool usable() const {
+    return 2 * examples_.size() >= sample_.problem().features.rows;
+  }
 
   [[nodiscard]] RowMatrix optimum(SolveOptions options) const {
     options.observer = nullptr;
@@ -118,7 +121,11 @@ class Newton {
       if (monitor_.stop(t_, bounds, iteration)) break;
       const RowMatrix gradient = 2 * e_.lambda() * t_ - a;
       if (direct_) {
-        factor_at(q_rows_, k_, *direct_);
+        if (iteration == 0 && t_.isZero(0)) {
+          direct_->factor_alike();
+        } else {
+          factor_at(q_rows_, k_, *direct_);
+        }
         direct_->solve(-gradient, step);
       } else {
         conjugate_step(gradient, monitor_.target(bounds.objective) / bounds.gap, step);

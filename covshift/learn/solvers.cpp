@@ -112,8 +112,7 @@ void to_contrasts(RowMatrix& b, std::span<const double> scale, double weight,
 
 }  // namespace
 
-NewtonSystem::NewtonSystem(const Examples& examples)
-    : examples_(examples), factored_(size(examples)) {
+NewtonSystem::NewtonSystem(const Examples& examples) : examples_(examples), factored_(0) {
   // Helmert's contrasts: column j compares class j + 1 with the mean of those before it.
   const int k = examples.labels();
   contrast_ = Eigen::MatrixXd::Zero(k, k - 1);
@@ -128,7 +127,6 @@ void NewtonSystem::factor(const std::function<void(std::size_t, std::size_t, dou
   const Examples& e = examples_;
   const Eigen::Index k = e.labels();
   const Eigen::Index n = k - 1;
-  const Eigen::Index d = e.dims();
   const Eigen::Index pairs = n * (n + 1) / 2;
   std::vector<Eigen::MatrixXd> grams;
   e.grams(
@@ -142,11 +140,32 @@ void NewtonSystem::factor(const std::function<void(std::size_t, std::size_t, dou
         }
       },
       grams);
+  factor(grams, n);
+}
+
+void NewtonSystem::factor_alike() {
+  const Examples& e = examples_;
+  std::vector<Eigen::MatrixXd> grams;
+  e.grams(
+      1,
+      [&](std::size_t first, std::size_t rows, std::size_t /*lane*/, double* omega) {
+        for (std::size_t i = first; i < first + rows; ++i)
+          *omega++ = e.a()[i] * e.r(i) / e.labels();
+      },
+      grams);
+  factor(grams, 1);
+}
+
+void NewtonSystem::factor(const std::vector<Eigen::MatrixXd>& grams, Eigen::Index contrasts) {
+  const Examples& e = examples_;
+  const Eigen::Index d = e.dims();
+  const auto size = static_cast<std::size_t>(contrasts * d);
+  if (factored_.size() != size) factored_ = Cholesky(size);
   // With `ridge` added to the diagonal; its sum says how large that is, and whether it is finite.
   const auto fill_in = [&](double ridge) {
     double trace = 0;
     std::size_t pair = 0;
-    for (Eigen::Index x = 0; x < n; ++x) {
+    for (Eigen::Index x = 0; x < contrasts; ++x) {
       for (Eigen::Index y = 0; y <= x; ++y) {
         const Eigen::MatrixXd& gram = grams[pair++];  // symmetric, its lower triangle is there
         for (Eigen::Index j = 0; j < d; ++j) {
@@ -170,7 +189,9 @@ void NewtonSystem::factor(const std::function<void(std::size_t, std::size_t, dou
 
 void NewtonSystem::solve(const RowMatrix& right, RowMatrix& t) const {
   Eigen::MatrixXd x = right * contrast_;  // column-major: contrast after contrast, as in factor()
-  factored_.solve(x.data());
+  for (Eigen::Index at = 0; at < x.size(); at += static_cast<Eigen::Index>(factored_.size())) {
+    factored_.solve(x.data() + at);
+  }
   t.noalias() = x * contrast_.transpose();
 }
 

@@ -57,9 +57,15 @@ class NewtonSystem {
   }
   /// fill(i, lane, B) writes B_i. A system lost to rounding gets a larger diagonal.
   void factor(const std::function<void(std::size_t, std::size_t, double*)>& fill);
+  /// The same for B = (I - 1 1'/K) / K, log loss at T = 0: contrasts then do not meet, and one
+  /// small system serves all.
+  void factor_alike();
   void solve(const RowMatrix& right, RowMatrix& t) const;
 
  private:
+  /// The Gram matrices of every pair of contrasts.
+  void factor(const std::vector<Eigen::MatrixXd>& grams, Eigen::Index contrasts);
+
   const Examples& examples_;
   Eigen::MatrixXd contrast_;   // K x (K-1), orthonormal, columns sum to 0
   std::vector<double> scale_;  // what makes each of them a unit

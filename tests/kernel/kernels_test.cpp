@@ -229,6 +229,21 @@ TEST_P(Kernel, AroundTheGameItIsArithmetic) {
   }
 }
 
+TEST_P(Kernel, WeighsEveryExample) {
+  for (const std::size_t rows : {1U, 7U, 64U}) {
+    const std::size_t columns = 5;
+    const std::vector<double> weight = numbers(block_rows);
+    const std::vector<double> from = numbers(columns * block_rows);
+    std::vector<double> to(columns * block_rows);
+    kernel.weigh(rows, columns, weight.data(), from.data(), to.data());
+    for (std::size_t j = 0; j < columns; ++j) {
+      for (std::size_t b = 0; b < rows; ++b) {
+        ASSERT_EQ(to[j * block_rows + b], weight[b] * from[j * block_rows + b]) << rows;
+      }
+    }
+  }
+}
+
 TEST_P(Kernel, WhatIsNotANumberStaysSo) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double bad : {nan, std::numeric_limits<double>::infinity()}) {
