@@ -9,6 +9,7 @@ cmake --build build/bench -j "${JOBS:-$(nproc)}" --target "$@"
 for name in "$@"; do
   "build/bench/bench/$name" --benchmark_filter="${FILTER:-.}" \
     --benchmark_min_time="${MIN_TIME:-0.05}" --benchmark_repetitions="${REPEATS:-5}" \
+    --benchmark_enable_random_interleaving=true \
     --benchmark_report_aggregates_only=true --benchmark_out="build/bench/$name.json" \
     --benchmark_out_format=json >/dev/null
   python3 scripts/bench_table.py "build/bench/$name.json"

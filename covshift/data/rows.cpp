@@ -41,9 +41,9 @@ std::vector<std::uint64_t> hashes(const Rows& rows, std::uint64_t seed) {
 
 /// A sum that equal rows share and others, as good as never, do: the bits of every number, those on
 /// the left brought to the right as well, times a random one of its column. Several times as fast
-/// as a hash, to which it is made in the end.
-std::vector<std::uint64_t> fingerprints(const Rows& rows, int threads) {
-  std::vector<std::uint64_t> print(rows.size());
+/// as a hash, to which it is made in the end. Writes key[i] for the rows i listed.
+void fingerprints(const Rows& rows, std::span<const std::size_t> list, int threads,
+                  std::vector<std::uint64_t>& key) {
   std::vector<std::uint64_t> factor(rows.dims());
   for (std::size_t j = 0; j < factor.size(); ++j) factor[j] = mix(j) | 1U;
   const auto part = [&](std::size_t j, double value) {
@@ -53,13 +53,12 @@ std::vector<std::uint64_t> fingerprints(const Rows& rows, int threads) {
   const std::size_t tasks = tasks_for(rows.matrix());
   parallel_tasks(threads, tasks, [&](std::size_t task) {
     RowBuffer buffer;
-    for (std::size_t i = rows.size() * task / tasks; i < rows.size() * (task + 1) / tasks; ++i) {
+    for (std::size_t k = list.size() * task / tasks; k < list.size() * (task + 1) / tasks; ++k) {
       std::uint64_t sum = 0;
-      rows.each_once(i, buffer, [&](std::size_t j, double value) { sum += part(j, value); });
-      print[i] = mix(sum);
+      rows.each_once(list[k], buffer, [&](std::size_t j, double value) { sum += part(j, value); });
+      key[list[k]] = mix(sum);
     }
   });
-  return print;
 }
 
 /// Rows by their keys.
@@ -70,23 +69,32 @@ std::vector<std::size_t> sorted(std::vector<std::size_t> list,
   return list;
 }
 
-/// Rows of positive weight whose key may be another's, too: those that share a bit of a large field
-/// with another. With few copies that is one row in thirty, and the others need not be sorted.
-std::vector<std::size_t> perhaps_copies(const std::vector<std::uint64_t>& key,
-                                        std::span<const double> weight) {
-  const std::size_t bits = std::bit_ceil(32 * key.size() + 64);
+/// Of the rows listed, those whose key may be another's, too: those that share a bit of a large
+/// field with another. With few copies that is one row in thirty, and the others need not be
+/// sorted.
+std::vector<std::size_t> perhaps_copies(std::span<const std::size_t> list,
+                                        const std::vector<std::uint64_t>& key) {
+  const std::size_t bits = std::bit_ceil(32 * list.size() + 64);
   std::vector<bool> once(bits);
   std::vector<bool> again(bits);
-  const auto counts = [&](std::size_t i) { return weight.empty() || weight[i] > 0; };
-  for (std::size_t i = 0; i < key.size(); ++i) {
-    if (!counts(i)) continue;
+  for (const std::size_t i : list) {
     const std::size_t bit = key[i] & (bits - 1);
     if (once[bit]) again[bit] = true;
     once[bit] = true;
   }
+  std::vector<std::size_t> perhaps;
+  for (const std::size_t i : list) {
+    if (again[key[i] & (bits - 1)]) perhaps.push_back(i);
+  }
+  return perhaps;
+}
+
+/// The rows of positive weight.
+std::vector<std::size_t> rows_that_count(const Rows& rows, std::span<const double> weight) {
   std::vector<std::size_t> list;
-  for (std::size_t i = 0; i < key.size(); ++i) {
-    if (counts(i) && again[key[i] & (bits - 1)]) list.push_back(i);
+  list.reserve(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (weight.empty() || weight[i] > 0) list.push_back(i);
   }
   return list;
 }
@@ -177,29 +185,33 @@ void check_places(std::span<const std::int64_t> offsets, std::span<const std::in
 
 std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> weight,
                                    std::uint64_t seed) {
-  std::vector<std::size_t> order;
-  order.reserve(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (weight.empty() || weight[i] > 0) order.push_back(i);
-  }
-  return sorted(std::move(order), hashes(rows, seed));
+  return sorted(rows_that_count(rows, weight), hashes(rows, seed));
 }
 
 std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
                          std::span<const int> label, int threads) {
   constexpr std::size_t few_rows = 8;
   constexpr double many_copies = 20;
-  const std::vector<std::uint64_t> key = fingerprints(rows, threads);
-  const std::vector<std::size_t> order = sorted(perhaps_copies(key, weight), key);
-  std::vector<Copy> found;
+  constexpr std::size_t opening = 8;  // columns: a line of the cache
+  std::vector<std::size_t> order = rows_that_count(rows, weight);
   double total = 0;
-  std::size_t different = 0;  // first of the rows that are left out here: no copies
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const double w = weight.empty() ? 1 : weight[i];
-    total += w;
-    different += w > 0 ? 1 : 0;
+  for (const std::size_t i : order) total += weight.empty() ? 1 : weight[i];
+  std::size_t different = order.size();
+  std::vector<std::uint64_t> key(rows.size());
+  const auto narrow_down = [&](const Rows& by) {
+    fingerprints(by, order, threads, key);
+    order = perhaps_copies(order, key);
+  };
+  // Long rows that begin differently need not be read to their end.
+  if (rows.all_columns() && !rows.sparse() && rows.dims() > opening) {
+    MatrixView beginning = rows.matrix();
+    beginning.cols = opening;
+    narrow_down(Rows(beginning, {}));
   }
-  different -= order.size();
+  narrow_down(rows);
+  order = sorted(std::move(order), key);
+  std::vector<Copy> found;
+  different -= order.size();  // what is left has no copy
   RowBuffer buffer;
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     while (end < order.size() && key[order[end]] == key[order[begin]]) ++end;

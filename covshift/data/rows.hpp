@@ -33,6 +33,7 @@ class Rows {
   [[nodiscard]] std::size_t dims() const {
     return columns_.empty() ? matrix_.cols : columns_.size();
   }
+  [[nodiscard]] bool all_columns() const { return columns_.empty(); }
   [[nodiscard]] bool sparse() const { return matrix_.storage.index() >= 2; }
 
   /// f(column, value) for the entries of row i: all of a dense row, the stored ones of a sparse one

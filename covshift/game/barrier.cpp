@@ -101,21 +101,27 @@ struct Alone {
 /// The equations of the zero-one game, C = 1 1' - I: with v' = dv - 1'dp and n' = dnu - 1'dq
 ///     D dq + dp + 1 v' = g,    -dq + P dp - 1 n' = h,    1'dq = e,    1'dp = f,
 /// D and P diagonal, fall apart into two for each label but for v' and n'. D P + 1, by which all
-/// is divided, is never small.
+/// is divided, is never small. But where only one of D and P is, differences from v' or n' are
+/// divided by it, so that a solution is to be refined once.
 struct ZeroOne {
   const double* share;    // 1 / (D P + 1)
   const double* share_d;  // P / (D P + 1)
   const double* share_p;  // D / (D P + 1)
-  const double* sums;     // of share_d, share, share_p, over a c + b^2
+  const double* sums;     // a, b, c of share_d, share, share_p, over a c + b^2
+  const double* d;
+  const double* p;
 
-  static constexpr std::size_t size(std::size_t labels) { return 3 * labels + 3; }
+  static constexpr std::size_t size(std::size_t labels) { return 5 * labels + 3; }
   ZeroOne(const double* memory, std::size_t labels)
       : share(memory),
         share_d(memory + labels),
         share_p(memory + 2 * labels),
-        sums(memory + 3 * labels) {}
+        sums(memory + 3 * labels),
+        d(sums + 3),
+        p(d + labels) {}
   /// Where `memory` begins with D and P.
   static void factor(std::size_t labels, double* memory) {
+    std::copy_n(memory, 2 * labels, memory + 3 * labels + 3);
     double a = 0;
     double b = 0;
     double c = 0;
@@ -153,6 +159,24 @@ struct ZeroOne {
     x[2 * labels] = v + f;
     x[2 * labels + 1] = nu + e;
   }
+  /// What x, of solve(), leaves of the right-hand side that `left` holds.
+  void subtract(std::size_t labels, const double* x, double* left) const {
+    const double* dp = x + labels;
+    double sum_q = 0;
+    double sum_p = 0;
+    for (std::size_t y = 0; y < labels; ++y) {
+      sum_q += x[y];
+      sum_p += dp[y];
+    }
+    const double v = x[2 * labels] - sum_p;
+    const double nu = x[2 * labels + 1] - sum_q;
+    for (std::size_t y = 0; y < labels; ++y) {
+      left[y] -= d[y] * x[y] + dp[y] + v;
+      left[labels + y] -= p[y] * dp[y] - x[y] - nu;
+    }
+    left[2 * labels] -= sum_q;
+    left[2 * labels + 1] -= sum_p;
+  }
   void response(std::size_t labels, double* b) const {
     for (std::size_t y = 0; y < labels; ++y) {
       const double v = sums[2] * share_d[y] + sums[1] * share[y];
@@ -189,10 +213,11 @@ BarrierBlock::BarrierBlock(const Game& game)
                                         : Kind::matrix),
       costs_(game.costs()),
       size_(labels_ + actions_ + (actions_ > 0 ? 2 : 1)),
-      memory_(3 * size_ + 2 * apart),
+      memory_(4 * size_ + 2 * apart),
       right_(memory_.data() + apart),
       work_(right_ + size_),
-      residual_(work_ + size_) {
+      residual_(work_ + size_),
+      left_(residual_ + size_) {
   if (costs_ != nullptr) {
     const auto [least, most] = std::minmax_element(costs_->cost.begin(), costs_->cost.end());
     if (*most > *least) range_ = *most - *least;
@@ -323,8 +348,13 @@ void BarrierBlock::use(int label, double beta, const double* memory) {
 
 void BarrierBlock::solve(double* x) const {
   if (actions_ == 0) return Alone(factors_, labels_).solve(labels_, x);
-  if (kind_ == Kind::zero_one) return ZeroOne(factors_, labels_).solve(labels_, x);
-  lu_solve(factors_, size_, x);
+  if (kind_ != Kind::zero_one) return lu_solve(factors_, size_, x);
+  const ZeroOne equations(factors_, labels_);
+  std::copy_n(x, size_, left_);
+  equations.solve(labels_, x);
+  equations.subtract(labels_, x, left_);
+  equations.solve(labels_, left_);
+  for (std::size_t j = 0; j < size_; ++j) x[j] += left_[j];
 }
 
 void BarrierBlock::response(std::span<double> b) {

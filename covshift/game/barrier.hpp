@@ -91,6 +91,7 @@ class BarrierBlock {
   double* right_;  // right-hand side
   double* work_;
   double* residual_;  // of s, then of pi
+  double* left_;      // of a right-hand side by a solution
 };
 
 /// The longest step along d that keeps all of x from turning negative.

@@ -207,7 +207,7 @@ class Newton {
     const double first = std::sqrt(squared);
     if (largest_ == 0) largest_ = first;
     const double enough =
-        std::min(0.25, std::max(std::sqrt(first / largest_), 0.2 * std::sqrt(share))) * first;
+        std::min(0.5, std::max(std::sqrt(first / largest_), 0.2 * std::sqrt(share))) * first;
     for (int j = 0; j < 500 && std::sqrt(squared) > enough; ++j) {
       if (monitor_.out_of_time()) return;
       multiply(direction, product);

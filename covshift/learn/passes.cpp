@@ -22,6 +22,18 @@ void from_block(const double* block, std::size_t n, std::size_t labels, double* 
   }
 }
 
+/// x'y; sums apart, so that additions need not wait for each other.
+double dot(std::size_t n, const double* x, const double* y) {
+  constexpr std::size_t apart = 8;
+  std::array<double, apart> sum{};
+  std::size_t b = 0;
+  for (; b + apart <= n; b += apart) {
+    for (std::size_t l = 0; l < apart; ++l) sum[l] += x[b + l] * y[b + l];
+  }
+  for (; b < n; ++b) sum[0] += x[b] * y[b];
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
 }  // namespace
 
 BlockBody keep_rows(int labels, double* psi, double* q) {
@@ -186,10 +198,10 @@ void Examples::times_transposed(std::size_t first, std::size_t n, const double* 
     kernels().times_transposed(dense_block(first, n, work), rows, out.labels, out.features.data());
   }
   if (!problem_.bias) return;
+  std::array<double, block_rows> bias{};
+  for (std::size_t b = 0; b < n; ++b) bias[b] = bias_of(first + b);
   for (std::size_t y = 0; y < out.labels; ++y) {
-    for (std::size_t b = 0; b < n; ++b) {
-      out.bias[y] += bias_of(first + b) * rows[y * block_rows + b];
-    }
+    out.bias[y] += dot(n, bias.data(), rows + y * block_rows);
   }
 }
 
@@ -235,26 +247,27 @@ PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_give
     const int* label = label_.data() + first;
     const double* weight = c().data() + first;
     std::array<double, block_rows> value{};
-    std::array<double, block_rows> risk{};
     // Relative to the true label: V(psi) - psi[y] = V(psi - psi[y]) without cancellation.
     kernels().from_truth(n, k, label, psi);
     game().play_block(n, psi, label, value.data(), q);
     PassTotals& total = totals[block.lane];
-    for (std::size_t b = 0; b < n; ++b) total.loss += weight[b] * value[b];
+    total.loss += dot(n, weight, value.data());
     if (q_given != nullptr) {
       to_block(q_given + first * k, n, k, q);
+      std::array<double, block_rows> risk{};
       for (std::size_t b = 0; b < n; ++b) {
         risk[b] = game().bayes_risk({q_given + (first + b) * k, k}, label[b]);
         value[b] -= risk[b];
       }
+      total.risk += dot(n, weight, risk.data());
     }
     if (see) see(block);
     // What the potentials leave of V: H(q) for the best answers, the slack for given ones.
     kernels().settle(n, k, label, a_.data() + first, psi, value.data(), q);
-    for (std::size_t b = 0; b < n; ++b) {
-      if (q_given != nullptr) total.slack += weight[b] * std::max(0.0, value[b]);
-      total.risk += weight[b] * (q_given != nullptr ? risk[b] : value[b]);
+    if (q_given != nullptr) {
+      for (std::size_t b = 0; b < n; ++b) value[b] = std::max(0.0, value[b]);
     }
+    (q_given != nullptr ? total.slack : total.risk) += dot(n, weight, value.data());
   });
   std::array<double, 3> sums{};
   for (const PassTotals& lane : totals) {
