@@ -24,6 +24,9 @@ struct BarrierState {
 /// thread; the calls follow each other as factor (or use), aim, then answer or step.
 class BarrierBlock {
  public:
+  /// Numbers between what different threads write: two cache lines.
+  static constexpr std::size_t apart = 16;
+
   explicit BarrierBlock(const Game& game);
   BarrierBlock(const BarrierBlock&) = delete;
   BarrierBlock& operator=(const BarrierBlock&) = delete;
@@ -85,8 +88,6 @@ class BarrierBlock {
   int label_ = 0;
   double beta_ = 0;
   const double* factors_ = nullptr;
-  // Apart from what other threads write: on cache lines of its own.
-  static constexpr std::size_t apart = 16;
   std::vector<double> memory_;
   double* right_;  // right-hand side
   double* work_;

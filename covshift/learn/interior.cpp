@@ -110,12 +110,17 @@ class Interior {
     double slope = 0;
     double curvature = 0;
   };
-  /// A lane's own, on cache lines of its own.
+  /// A lane's own, on cache lines of its own: a line that two threads write to is slow for both.
   struct alignas(128) Lane {
     explicit Lane(const Game& game)
-        : block(game), factors(block.factor_size() + 32), row(game.labels() + 32) {}
+        : block(game),
+          memory(2 * BarrierBlock::apart + block.factor_size() + game.labels()),
+          factors(memory.data() + BarrierBlock::apart),
+          row(factors + block.factor_size(), static_cast<std::size_t>(game.labels())) {}
     BarrierBlock block;
-    std::vector<double> factors, row;
+    std::vector<double> memory;
+    double* factors;
+    std::span<double> row;
     Outlook outlook;
     double products = 0;
   };
@@ -178,7 +183,7 @@ class Interior {
   /// and they are little memory, else made again when needed.
   double* factors(std::size_t i, std::size_t lane) {
     Lane& own = lanes_[lane];
-    return keep_factors_ ? &factors_[i * own.block.factor_size()] : own.factors.data() + 16;
+    return keep_factors_ ? &factors_[i * own.block.factor_size()] : own.factors;
   }
 
   /// Example i's equations for a step towards complementarity `tau`.
@@ -202,12 +207,12 @@ class Interior {
     e_.collect(
         [&](const BlockOf& at) {
           Lane& lane = lanes_[at.lane];
-          const std::span<double> dq(lane.row.data() + 16, k_);
           for (std::size_t b = 0; b < at.rows; ++b) {
             const std::size_t i = at.first + b;
             prepare(i, at.lane, tau, second_order);
-            lane.block.answer({}, dq);
-            for (std::size_t y = 0; y < k_; ++y) at.back[y * block_rows + b] = e_.a()[i] * dq[y];
+            lane.block.answer({}, lane.row);
+            for (std::size_t y = 0; y < k_; ++y)
+              at.back[y * block_rows + b] = e_.a()[i] * lane.row[y];
           }
         },
         right);
@@ -216,14 +221,13 @@ class Interior {
     for (Lane& lane : lanes_) lane.outlook = {};
     e_.potentials(change, [&](const BlockOf& at) {
       Lane& lane = lanes_[at.lane];
-      const std::span<double> dpsi(lane.row.data() + 16, k_);
       for (std::size_t b = 0; b < at.rows; ++b) {
         const std::size_t i = at.first + b;
         prepare(i, at.lane, tau, second_order);
-        for (std::size_t y = 0; y < k_; ++y) dpsi[y] = at.psi[y * block_rows + b];
+        for (std::size_t y = 0; y < k_; ++y) lane.row[y] = at.psi[y * block_rows + b];
         const BarrierState x = lane.block.map(&state_[i * stride_]);
         BarrierState d = lane.block.map(&step_[i * stride_]);
-        lane.block.step(x, dpsi, d);
+        lane.block.step(x, lane.row, d);
         lane.block.unmap(d, &step_[i * stride_]);
         look_ahead(x, d, e_.c()[i], lane.outlook);
       }

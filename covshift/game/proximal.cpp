@@ -1,0 +1,211 @@
+// One example's proximal step for games without a closed form: the barrier of barrier.hpp alone.
+#include <Eigen/QR>
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "covshift/game/barrier.hpp"
+#include "covshift/game/matrix_game.hpp"
+#include "covshift/game/scratch.hpp"
+
+namespace covshift {
+namespace {
+
+/// Every function below sees the proximal problem in units of its own: costs c = (C - least) /
+/// range, potentials b / range (largest 0), beta / range.
+struct Scaled {
+  std::vector<double> c;  // actions x labels
+  std::vector<double> b;
+  double beta;
+};
+
+/// Turns a point near the optimum into the optimum itself: guesses which labels and actions are
+/// played, solves the optimality conditions as equations,
+///     beta q_y = b_y + c_y'p - v  (labels played),   c_a q = nu  (actions played),   1'q = 1'p =
+///     1,
+/// and corrects the guess where an inequality fails. Interior points alone stop at the square root
+/// of rounding where a label or an action is both unplayed and as good as a played one; ties are
+/// normal. The equations are solved for the smallest correction: p need not be unique, q is.
+bool polish(const Scaled& problem, const BarrierState& x, double range, std::span<double> q) {
+  const auto labels = static_cast<Eigen::Index>(x.q.size());
+  const auto actions = static_cast<Eigen::Index>(x.p.size());
+  const double beta = problem.beta;
+  const double scale = std::max(1.0, beta);
+  const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> c(
+      problem.c.data(), actions, labels);
+  const Eigen::Map<const Eigen::VectorXd> b(problem.b.data(), labels);
+  std::vector<char> label_in(x.q.size());
+  std::vector<char> action_in(x.p.size());
+  for (std::size_t y = 0; y < x.q.size(); ++y) label_in[y] = x.q[y] * scale > x.s[y] / range;
+  for (std::size_t a = 0; a < x.p.size(); ++a) action_in[a] = x.p[a] > x.pi[a] / range;
+  constexpr double tolerance = 2e-14;
+  for (int round = 0; round < 6; ++round) {
+    std::vector<Eigen::Index> ys;
+    std::vector<Eigen::Index> as;
+    for (Eigen::Index y = 0; y < labels; ++y) {
+      if (label_in[y]) ys.push_back(y);
+    }
+    for (Eigen::Index a = 0; a < actions; ++a) {
+      if (action_in[a]) as.push_back(a);
+    }
+    if (ys.empty() || as.empty()) return false;
+    const auto n = static_cast<Eigen::Index>(ys.size());
+    const auto m = static_cast<Eigen::Index>(as.size());
+    // Unknowns: q, p / beta, v / beta, nu; with these units the matrix does not depend on beta.
+    Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(n + m + 2, n + m + 2);
+    matrix.topLeftCorner(n, n).setIdentity();
+    const Eigen::MatrixXd played = c(as, ys);
+    matrix.block(0, n, n, m) = -played.transpose();
+    matrix.block(n, 0, m, n) = -played;
+    matrix.block(0, n + m, n, 1).setOnes();
+    matrix.block(n + m, 0, 1, n).setOnes();
+    matrix.block(n, n + m + 1, m, 1).setOnes();
+    matrix.block(n + m + 1, n, 1, m).setOnes();
+    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver(matrix);
+    Eigen::VectorXd qs = Eigen::Map<const Eigen::VectorXd>(x.q.data(), labels)(ys);
+    Eigen::VectorXd ps = Eigen::Map<const Eigen::VectorXd>(x.p.data(), actions)(as);
+    double v = 0;
+    double nu = 0;
+    for (int pass = 0; pass < 3; ++pass) {  // the first solves, the others refine
+      Eigen::VectorXd right(n + m + 2);
+      right.head(n) =
+          (b(ys) + played.transpose() * ps - Eigen::VectorXd::Constant(n, v) - beta * qs) / beta;
+      right.segment(n, m) = played * qs - Eigen::VectorXd::Constant(m, nu);
+      right[n + m] = 1 - qs.sum();
+      right[n + m + 1] = (1 - ps.sum()) / beta;
+      const Eigen::VectorXd by = solver.solve(right);
+      qs += by.head(n);
+      ps += beta * by.segment(n, m);
+      v += beta * by[n + m];
+      nu += by[n + m + 1];
+    }
+    // All conditions, also those of the labels and actions left out.
+    const Eigen::VectorXd slack =
+        Eigen::VectorXd::Constant(labels, v) - b - c(as, Eigen::all).transpose() * ps;
+    const Eigen::VectorXd excess = c(Eigen::all, ys) * qs - Eigen::VectorXd::Constant(actions, nu);
+    bool solved = std::abs(qs.sum() - 1) < 1e-12 && std::abs(ps.sum() - 1) < 1e-12;
+    bool optimal = true;
+    const auto change = [&](char& in, bool to) {
+      in = to ? 1 : 0;
+      optimal = false;
+    };
+    for (Eigen::Index i = 0; i < n; ++i) {
+      solved = solved && std::abs(slack[ys[i]] + beta * qs[i]) < tolerance * scale;
+      if (qs[i] < -tolerance) change(label_in[ys[i]], false);
+    }
+    for (Eigen::Index i = 0; i < m; ++i) {
+      solved = solved && std::abs(excess[as[i]]) < tolerance;
+      if (ps[i] < -tolerance) change(action_in[as[i]], false);
+    }
+    for (Eigen::Index y = 0; y < labels; ++y) {
+      if (!label_in[y] && slack[y] < -tolerance * scale) change(label_in[y], true);
+    }
+    for (Eigen::Index a = 0; a < actions; ++a) {
+      if (!action_in[a] && excess[a] < -tolerance) change(action_in[a], true);
+    }
+    if (optimal) {
+      if (!solved) return false;
+      std::fill(q.begin(), q.end(), 0.0);
+      double total = 0;
+      for (Eigen::Index i = 0; i < n; ++i) total += q[ys[i]] = std::max(0.0, qs[i]);
+      for (double& share : q) share /= total;
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The smallest of the products whose mean is tau: far below it, the next step will be short.
+double least_product(const BarrierState& x) {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t y = 0; y < x.q.size(); ++y) least = std::min(least, x.q[y] * x.s[y]);
+  for (std::size_t a = 0; a < x.p.size(); ++a) least = std::min(least, x.p[a] * x.pi[a]);
+  return least;
+}
+
+}  // namespace
+
+void barrier_proximal(const Game& game, std::span<const double> b, double beta, int label,
+                      std::span<double> q) {
+  const double top = *std::max_element(b.begin(), b.end());
+  if (game.label_costs() || game.actions() == 1) {  // nothing to choose: H is linear
+    for (std::size_t y = 0; y < q.size(); ++y) {
+      const double cost = game.label_costs() ? (static_cast<int>(y) == label ? 0 : 1)
+                                             : (*game.costs())(0, static_cast<int>(y));
+      q[y] = b[y] - top + cost;
+    }
+    const double best = *std::max_element(q.begin(), q.end());
+    for (double& x : q) x = (x - best) / std::max(beta, std::numeric_limits<double>::min());
+    project_to_simplex(q);
+    return;
+  }
+  const CostMatrix& costs = *game.costs();
+  const auto [least, most] = std::minmax_element(costs.cost.begin(), costs.cost.end());
+  const double range = *most > *least ? *most - *least : 1;
+  Scaled problem{costs.cost, {b.begin(), b.end()}, std::max(beta / range, 1e-13)};
+  for (double& x : problem.c) x = (x - *least) / range;
+  // Further below the top a label is never played: how far is immaterial.
+  for (double& x : problem.b) x = std::max((x - top) / range, -2 - 2 * problem.beta);
+  beta = problem.beta * range;
+  const double scale = std::max(range, beta);
+
+  BarrierBlock block(game);
+  Scratch<double> factors(block.factor_size());
+  Scratch<double> memory(block.state_size());
+  Scratch<double> memory_d(block.state_size());
+  Scratch<double> memory_a(block.state_size());
+  Scratch<double> psi(b.size());
+  block.start(label, block.range(), memory.data());
+  std::fill(memory_d.begin(), memory_d.end(), 0.0);
+  std::fill(memory_a.begin(), memory_a.end(), 0.0);
+  BarrierState x = block.map(memory.data());
+  BarrierState d = block.map(memory_d.data());
+  BarrierState affine = block.map(memory_a.data());
+  // start() is for psi = 0; with slacks that fit these potentials nothing is left to repair.
+  x.v += beta;
+  for (std::size_t y = 0; y < b.size(); ++y) {
+    x.s[y] += beta - (problem.b[y] * range - beta * x.q[y]);
+  }
+  const auto pairs = static_cast<double>(x.q.size() + x.p.size());
+  double best = std::numeric_limits<double>::infinity();
+  int since_best = 0;
+  bool cautious = false;
+  for (int iteration = 0; iteration < 100 && since_best < 10; ++iteration) {
+    const double tau = complementarity(x) / pairs;
+    ++since_best;
+    if (tau < best) {  // kept in case that no guess of the played labels and actions is confirmed
+      if (tau < 0.9 * best) since_best = 0;
+      best = tau;
+      const double total = std::accumulate(x.q.begin(), x.q.end(), 0.0);
+      for (std::size_t y = 0; y < q.size(); ++y) q[y] = x.q[y] / total;
+    }
+    if (tau < 1e-16 * scale) break;
+    if (tau < 1e-4 * scale && polish(problem, x, range, q)) return;
+    for (std::size_t y = 0; y < b.size(); ++y) psi[y] = problem.b[y] * range - beta * x.q[y];
+    block.factor(x, label, beta, factors.data());
+    block.aim(x, {psi.data(), b.size()}, 0, nullptr);
+    block.step(x, {}, affine);
+    // Mehrotra's predictor-corrector: how far the plain Newton step gets decides the centring.
+    const double reach = std::min(1.0, longest_step(x, affine));
+    double after = 0;
+    for (std::size_t y = 0; y < x.q.size(); ++y) {
+      after += (x.q[y] + reach * affine.q[y]) * (x.s[y] + reach * affine.s[y]);
+    }
+    for (std::size_t a = 0; a < x.p.size(); ++a) {
+      after += (x.p[a] + reach * affine.p[a]) * (x.pi[a] + reach * affine.pi[a]);
+    }
+    const double ratio = std::min(1.0, after / pairs / tau);  // above 1: rounding
+    cautious = cautious || since_best > 0;
+    if (cautious) {  // the second-order term can lead in circles; plain centring does not
+      const double centring = least_product(x) < 0.01 * tau ? 0.9 : 0.1;
+      block.aim(x, {psi.data(), b.size()}, tau * centring, nullptr);
+    } else {
+      block.aim(x, {psi.data(), b.size()}, tau * ratio * ratio * ratio, &affine);
+    }
+    block.step(x, {}, d);
+    advance(x, d, std::min(1.0, (cautious ? 0.9 : 0.995) * longest_step(x, d)));
+  }
+}
+
+}  // namespace covshift
