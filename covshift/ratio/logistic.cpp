@@ -1,6 +1,7 @@
 #include "covshift/ratio/logistic.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -8,6 +9,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
+#include "covshift/kernel/kernels.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 #include "covshift/ratio/logistic_solver.hpp"
 
@@ -63,6 +65,29 @@ struct Selection {
   nlohmann::json scores;
 };
 
+/// The mean log-likelihood of rows' domains: -log(1 + e^a), a the log odds against the row's own.
+double log_likelihood(const LogisticSolver& solver, const LogisticFit& fit,
+                      std::span<const std::size_t> rows, std::span<const double> weight) {
+  std::array<double, 2 * block_rows> psi{};  // 0 and a, of which the log game's value is the loss
+  std::array<double, 2 * block_rows> q{};
+  std::array<double, block_rows> loss{};
+  double sum = 0;
+  double total = 0;
+  for (std::size_t first = 0; first < rows.size(); first += block_rows) {
+    const std::size_t n = std::min(block_rows, rows.size() - first);
+    for (std::size_t b = 0; b < n; ++b) {
+      const double odds = solver.log_odds(fit, rows[first + b]);
+      psi[block_rows + b] = solver.is_target(rows[first + b]) ? -odds : odds;
+    }
+    kernels().log_game(n, 2, psi.data(), loss.data(), q.data());
+    for (std::size_t b = 0; b < n; ++b) {
+      sum -= weight[rows[first + b]] * loss[b];
+      total += weight[rows[first + b]];
+    }
+  }
+  return sum / total;
+}
+
 /// The lambda of the best mean log-likelihood of held-out rows' domains, each fold along the path
 /// from strong to weak regularisation. The larger one of equals.
 Selection cross_validate(const LogisticSolver& solver, const Samples& samples,
@@ -80,8 +105,11 @@ Selection cross_validate(const LogisticSolver& solver, const Samples& samples,
   std::vector<std::vector<double>> score(folds);
   parallel_tasks(options.threads, folds, [&](std::size_t f) {
     std::vector<double> kept = weight;
+    std::vector<std::size_t> held_out;
     for (std::size_t i = 0; i < kept.size(); ++i) {
-      if (fold[i] == static_cast<int>(f)) kept[i] = 0;
+      if (fold[i] != static_cast<int>(f)) continue;
+      kept[i] = 0;
+      held_out.push_back(i);
     }
     LogisticFit fit;
     for (const double lambda : grid) {
@@ -91,16 +119,7 @@ Selection cross_validate(const LogisticSolver& solver, const Samples& samples,
         if (error.kind() != Error::Kind::numeric) throw;
         return;  // so little regularisation is out of the question
       }
-      double sum = 0;
-      double total = 0;
-      for (std::size_t i = 0; i < weight.size(); ++i) {
-        if (fold[i] != static_cast<int>(f)) continue;
-        const double odds = solver.log_odds(fit, i);
-        const double a = solver.is_target(i) ? -odds : odds;
-        sum -= weight[i] * (std::max(a, 0.0) + std::log(1 + std::exp(-std::abs(a))));
-        total += weight[i];
-      }
-      score[f].push_back(sum / total);
+      score[f].push_back(log_likelihood(solver, fit, held_out, weight));
     }
   });
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "covshift/base/error.hpp"
+#include "covshift/kernel/kernels.hpp"
 
 namespace covshift {
 
@@ -109,13 +110,9 @@ void LogisticSolver::differentiate(State& state, double lambda) const {
   Vector residual(static_cast<Eigen::Index>(n_));
   state.curvature.resize(static_cast<Eigen::Index>(n_));
   each_lane([&](Eigen::Index first, Eigen::Index count, std::size_t) {
-    const auto of = [&](const Vector& x) { return x.segment(first, count).array(); };
-    const Eigen::ArrayXd a = of(side_) * of(state.margin);
-    const Eigen::ArrayXd e = (-a.abs()).exp();
-    // The probability of the other domain is 1/(1+e) or e/(1+e).
-    residual.segment(first, count) =
-        of(side_) * of(state.share) * (a >= 0).select(Eigen::ArrayXd::Ones(count), e) / (1 + e);
-    state.curvature.segment(first, count) = of(state.share) * e / (1 + e).square();
+    kernels().logistic(static_cast<std::size_t>(count), side_.data() + first,
+                       state.share.data() + first, state.margin.data() + first,
+                       residual.data() + first, state.curvature.data() + first);
   });
   state.gradient = collect(residual);
   state.gradient.head(d_) += 2 * lambda * state.z.head(d_);
@@ -129,13 +126,10 @@ LogisticSolver::Vector LogisticSolver::cholesky_step(const State& state, double 
     Eigen::MatrixXd& sum = partial[lane];
     sum = Eigen::MatrixXd::Zero(d_ + 1, d_ + 1);
     if (rows_.size() > 0) {
-      const auto h = state.curvature.segment(first, count);
-      for (Eigen::Index j = 0; j <= d_; ++j) {
-        const Vector weighted = rows_.col(j).segment(first, count).cwiseProduct(h);
-        for (Eigen::Index l = j; l <= d_; ++l) {
-          sum(l, j) = weighted.dot(rows_.col(l).segment(first, count));
-        }
-      }
+      kernels().weighted_moments(static_cast<std::size_t>(count), static_cast<std::size_t>(d_ + 1),
+                                 n_, rows_.data() + first, state.curvature.data() + first,
+                                 sum.data());
+      sum.transposeInPlace();  // rows after rows to columns after columns
       return;
     }
     Eigen::MatrixXd packed(d_ + 1, block);  // a row of the data to a column

@@ -244,6 +244,56 @@ TEST_P(Kernel, WeighsEveryExample) {
   }
 }
 
+TEST_P(Kernel, LogisticIsItsFormula) {
+  for (const std::size_t n : {1U, 3U, 8U, 21U, 800U}) {
+    std::vector<double> margin = numbers(n, 5);
+    margin[0] = 0;
+    if (n > 2) margin[1] = 800;  // e^-800 is 0
+    if (n > 2) margin[2] = -800;
+    std::vector<double> share = numbers(n);
+    std::vector<double> side(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      share[i] = std::abs(share[i]);
+      side[i] = random.below(2) == 0 ? -1 : 1;
+    }
+    std::vector<double> residual(n);  // no more can be written
+    std::vector<double> curvature(n);
+    kernel.logistic(n, side.data(), share.data(), margin.data(), residual.data(), curvature.data());
+    for (std::size_t i = 0; i < n; ++i) {
+      const double p = 1 / (1 + std::exp(-side[i] * margin[i]));
+      ASSERT_NEAR(residual[i], side[i] * share[i] * p, 1e-15 * share[i]) << margin[i];
+      ASSERT_NEAR(curvature[i], share[i] * p * (1 - p), 1e-15 * share[i]) << margin[i];
+    }
+  }
+  const double one = 1;
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  double residual = 0;
+  double curvature = 0;
+  kernel.logistic(1, &one, &one, &nan, &residual, &curvature);
+  EXPECT_TRUE(std::isnan(residual));
+}
+
+TEST_P(Kernel, WeightedMomentsAreTheirSums) {
+  for (const std::size_t n : {1U, 7U, 8U, 30U}) {
+    for (const std::size_t columns : {1U, 4U, 6U, 9U}) {
+      const std::size_t pitch = n + 2;  // part of longer columns
+      const std::vector<double> x = numbers((columns - 1) * pitch + n);
+      const std::vector<double> weight = numbers(n);
+      std::vector<double> sums(columns * columns, 0.25);
+      kernel.weighted_moments(n, columns, pitch, x.data(), weight.data(), sums.data());
+      for (std::size_t l = 0; l < columns; ++l) {
+        for (std::size_t j = 0; j < columns; ++j) {
+          double expected = j <= l ? 0 : 0.25;
+          for (std::size_t i = 0; i < n && j <= l; ++i) {
+            expected += weight[i] * x[l * pitch + i] * x[j * pitch + i];
+          }
+          ASSERT_NEAR(sums[l * columns + j], expected, 1e-12) << n << ' ' << columns;
+        }
+      }
+    }
+  }
+}
+
 TEST_P(Kernel, WhatIsNotANumberStaysSo) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double bad : {nan, std::numeric_limits<double>::infinity()}) {
