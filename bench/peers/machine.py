@@ -57,8 +57,18 @@ def describe() -> dict:
         "compiler": (output("c++", "--version").splitlines() or ["unknown"])[0],
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
-        "commit": output("git", "-C", str(ROOT), "describe", "--always", "--dirty").strip(),
+        "commit": commit(),
     }
+
+
+def commit() -> str:
+    """The commit, and whether sources differ from it: what `make bench` itself writes is none."""
+    def git(*arguments):
+        return output("git", "-C", str(ROOT), *arguments).strip()
+
+    changed = git("status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results.json",
+                  ":!bench/RESULTS.md")
+    return git("describe", "--always") + ("-dirty" if changed else "")
 
 
 def installation() -> list[dict]:

@@ -128,7 +128,7 @@ def other(name: str, part: dict) -> str:
                 "decades).\n\n" + table(["rows", "time", "for a row", "iterations"], rows))
     elif part["kind"] == "kernels" and "cases" in part:
         body = table(["case of `scripts/bench.sh pass_bench`", "median"],
-                     [[case, seconds(value)] for case, value in part["cases"].items()])
+                     [[case, seconds(value)] for case, value in sorted(part["cases"].items())])
     elif part["kind"] == "tables" and "points" in part:
         body = "`time build/covshift reproduce table1 --data ../shared/data -o DIR --seed 1`, and table2.\n\n"
         body += scores(part, {})

@@ -115,7 +115,7 @@ def robust(parts):
 
 def passes(parts):
     cases = parts.get("pass", {}).get("cases", {})
-    for name, value in cases.items():
+    for name, value in sorted(cases.items()):
         if not name.startswith("pass/"):
             continue
         rest = name.removeprefix("pass/")
