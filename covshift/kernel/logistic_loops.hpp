@@ -7,8 +7,15 @@
 namespace covshift {
 namespace {
 
-void logistic(std::size_t n, const double* side, const double* share, const double* margin,
-              double* residual, double* curvature) {
+inline double largest_of(const Vector& x) {
+  double largest = x[0];
+  for (std::size_t l = 1; l < width; ++l) largest = x[l] > largest ? x[l] : largest;
+  return largest;
+}
+
+double logistic(std::size_t n, const double* side, const double* share, const double* margin,
+                double* residual, double* curvature) {
+  Vector largest = {};
   for (std::size_t i = 0; i < n; i += width) {
     const std::size_t left = n - i;
     const auto get = [&](const double* from) {
@@ -21,11 +28,67 @@ void logistic(std::size_t n, const double* side, const double* share, const doub
     const Vector own = get(side);
     const Vector weight = get(share);
     const Vector a = own * get(margin);
-    const Vector e = exponential(a > 0.0 ? -a : a);
+    const Vector size = a < 0.0 ? -a : a;
+    largest = larger(size, largest);
+    const Vector e = exponential(-size);
     const Vector odds = 1.0 / (1.0 + e);
     const Vector other = a >= 0.0 ? odds : e * odds;
     put(residual, own * weight * (a == a ? other : a));  // what is not a number stays so
     put(curvature, weight * e * odds * odds);
+  }
+  return largest_of(largest);
+}
+
+double columns_times(std::size_t n, std::size_t columns, std::size_t pitch, const double* x,
+                     const double* z, const double* share, double* out) {
+  Vector largest = {};
+  Vector nothing = {};  // 0, or no number
+  const auto keep = [&](const Vector& sum, const Vector& counts) {
+    const Vector y = where(counts > 0.0, sum);
+    largest = larger(y < 0.0 ? -y : y, largest);
+    nothing += 0.0 * y;
+    return y;
+  };
+  std::size_t i = 0;
+  for (; i + 4 * width <= n; i += 4 * width) {  // sums apart, which need not wait for each other
+    Vector sum[4] = {};
+    for (std::size_t j = 0; j < columns; ++j) {
+      for (std::size_t v = 0; v < 4; ++v) sum[v] += z[j] * load(x + j * pitch + i + v * width);
+    }
+    for (std::size_t v = 0; v < 4; ++v) {
+      store(out + i + v * width, keep(sum[v], load(share + i + v * width)));
+    }
+  }
+  for (; i < n; i += width) {
+    const std::size_t left = n - i < width ? n - i : width;
+    Vector sum = {};
+    for (std::size_t j = 0; j < columns; ++j) sum += z[j] * load_part(x + j * pitch + i, left);
+    const Vector y = keep(sum, load_part(share + i, left));
+    for (std::size_t l = 0; l < left; ++l) out[i + l] = y[l];
+  }
+  return total(nothing) == 0 ? largest_of(largest) : __builtin_huge_val();
+}
+
+/// `Count` of the sums, those of the columns from x on.
+template <std::size_t Count>
+void sums_of(std::size_t n, std::size_t pitch, const double* x, const double* weight, double* out) {
+  Vector sum[Count] = {};
+  std::size_t i = 0;
+  for (; i + width <= n; i += width) {
+    const Vector w = load(weight + i);
+    for (std::size_t c = 0; c < Count; ++c) sum[c] += w * load(x + c * pitch + i);
+  }
+  const Vector w = load_part(weight + i, n - i);
+  for (std::size_t c = 0; c < Count; ++c) {
+    out[c] += total(sum[c] + w * load_part(x + c * pitch + i, n - i));
+  }
+}
+
+void columns_sums(std::size_t n, std::size_t columns, std::size_t pitch, const double* x,
+                  const double* weight, double* out) {
+  for (std::size_t j = 0; j < columns; j += 4) {
+    up_to_4(columns - j,
+            [&]<std::size_t Count>() { sums_of<Count>(n, pitch, x + j * pitch, weight, out + j); });
   }
 }
 
@@ -41,7 +104,7 @@ void moments_of(std::size_t n, std::size_t pitch, const double* x, const double*
   }
   const Vector own = load_part(weight + i, n - i) * load_part(column + i, n - i);
   for (std::size_t c = 0; c < Count; ++c) {
-    out[c] = total(sum[c] + own * load_part(x + c * pitch + i, n - i));
+    out[c] += total(sum[c] + own * load_part(x + c * pitch + i, n - i));
   }
 }
 

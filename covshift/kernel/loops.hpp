@@ -44,6 +44,8 @@ constexpr Kernels table(std::string_view name) {
           from_truth,
           settle,
           logistic,
+          columns_times,
+          columns_sums,
           weighted_moments,
           eliminate};
 }

@@ -19,8 +19,8 @@ namespace {
 
 constexpr double fit_tolerance = 1e-10;
 // Of the last step, whose square is about what then still is to go (curvature changes by no more
-// than a factor e^step).
-constexpr double fold_tolerance = 1e-3;
+// than a factor e^step): 1e-4 of a log odds, far less than the scores' standard errors.
+constexpr double fold_tolerance = 1e-2;
 
 /// The largest range of a column over both samples.
 double largest_range(const Samples& samples) {

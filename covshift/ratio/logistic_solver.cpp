@@ -13,6 +13,7 @@ namespace {
 
 constexpr Eigen::Index cholesky_limit = 500;  // columns; beyond, conjugate gradients
 constexpr std::size_t small = 1U << 17U;  // numbers; so many rows are kept as they are worked with
+constexpr std::size_t block = 128;        // of them, which stay in the nearest cache
 constexpr int iteration_limit = 1000;
 constexpr int inner_limit = 5000;
 // Within such changes of the log odds the curvature changes by e^0.1 at most: full steps are safe.
@@ -36,8 +37,11 @@ struct LogisticSolver::State {
   Vector share;  // s_i / S
   Vector z;      // (u, b')
   Vector margin;
+  double largest = 0;  // margin's size
   Vector gradient;
-  Vector curvature;  // h_i = share_i p_i (1 - p_i)
+  Vector residual;
+  Vector curvature;         // h_i = share_i p_i (1 - p_i)
+  Eigen::MatrixXd hessian;  // where few columns are kept; row after row
 };
 
 LogisticSolver::LogisticSolver(const Samples& samples, int threads)
@@ -45,6 +49,7 @@ LogisticSolver::LogisticSolver(const Samples& samples, int threads)
       threads_(worth_threads(samples) ? threads : 1),
       n_(samples.train.size() + samples.target.size()),
       d_(static_cast<Eigen::Index>(samples.train.dims())),
+      pitch_(padded(n_)),
       lanes_(n_),
       mean_(Vector::Zero(d_)),
       side_(static_cast<Eigen::Index>(n_)) {
@@ -53,12 +58,12 @@ LogisticSolver::LogisticSolver(const Samples& samples, int threads)
   const Vector total = collect(Vector::Constant(n, 1.0 / static_cast<double>(n_)));
   mean_ = total.head(d_);
   if (n_ * static_cast<std::size_t>(d_ + 1) > small) return;
-  rows_.resize(n, d_ + 1);
-  rows_.leftCols(d_).rowwise() = -mean_.transpose();
-  rows_.col(d_).setOnes();
-  for (Eigen::Index i = 0; i < n; ++i) {
-    each(static_cast<std::size_t>(i),
-         [&](std::size_t j, double value) { rows_(i, static_cast<Eigen::Index>(j)) += value; });
+  rows_.resize(pitch_ * static_cast<std::size_t>(d_ + 1), 1.0);
+  for (std::size_t j = 0; j < static_cast<std::size_t>(d_); ++j) {
+    std::fill_n(rows_.data() + j * pitch_, pitch_, -mean_[static_cast<Eigen::Index>(j)]);
+  }
+  for (std::size_t i = 0; i < n_; ++i) {
+    each(i, [&](std::size_t j, double value) { rows_[j * pitch_ + i] += value; });
   }
 }
 
@@ -69,31 +74,36 @@ void LogisticSolver::each_lane(
   });
 }
 
-void LogisticSolver::margins(const Vector& z, const Vector& share, Vector& out) const {
+double LogisticSolver::margins(const Vector& z, const Vector& share, Vector& out) const {
   const double offset = z[d_] - mean_.dot(z.head(d_));
   out.resize(static_cast<Eigen::Index>(n_));
-  each_lane([&](Eigen::Index first, Eigen::Index count, std::size_t) {
-    if (rows_.size() > 0) {
-      out.segment(first, count).noalias() = rows_.middleRows(first, count) * z;
-      out.segment(first, count) = (share.segment(first, count).array() > 0)
-                                      .select(out.segment(first, count), Vector::Zero(count));
+  std::vector<double> largest(lanes_.count);
+  each_lane([&](Eigen::Index first, Eigen::Index count, std::size_t lane) {
+    if (!rows_.empty()) {
+      largest[lane] = kernels().columns_times(
+          static_cast<std::size_t>(count), static_cast<std::size_t>(d_ + 1), pitch_,
+          rows_.data() + first, z.data(), share.data() + first, out.data() + first);
       return;
     }
     for (Eigen::Index i = first; i < first + count; ++i) {
       out[i] = share[i] > 0 ? dot(static_cast<std::size_t>(i), z.data()) + offset : 0.0;
     }
+    const auto part = out.segment(first, count).array().abs();
+    largest[lane] = part.allFinite() ? part.maxCoeff() : HUGE_VAL;
   });
+  return *std::max_element(largest.begin(), largest.end());
 }
 
 LogisticSolver::Vector LogisticSolver::collect(const Vector& r) const {
   std::vector<Vector> partial(lanes_.count);
   each_lane([&](Eigen::Index first, Eigen::Index count, std::size_t lane) {
     Vector& sum = partial[lane];
-    if (rows_.size() > 0) {
-      sum = rows_.middleRows(first, count).transpose() * r.segment(first, count);
+    sum = Vector::Zero(d_ + 1);
+    if (!rows_.empty()) {
+      kernels().columns_sums(static_cast<std::size_t>(count), static_cast<std::size_t>(d_ + 1),
+                             pitch_, rows_.data() + first, r.data() + first, sum.data());
       return;
     }
-    sum = Vector::Zero(d_ + 1);
     for (Eigen::Index i = first; i < first + count; ++i) {
       if (r[i] == 0) continue;
       each(static_cast<std::size_t>(i),
@@ -107,32 +117,47 @@ LogisticSolver::Vector LogisticSolver::collect(const Vector& r) const {
 }
 
 void LogisticSolver::differentiate(State& state, double lambda) const {
-  Vector residual(static_cast<Eigen::Index>(n_));
+  state.residual.resize(static_cast<Eigen::Index>(n_));
   state.curvature.resize(static_cast<Eigen::Index>(n_));
-  each_lane([&](Eigen::Index first, Eigen::Index count, std::size_t) {
-    kernels().logistic(static_cast<std::size_t>(count), side_.data() + first,
-                       state.share.data() + first, state.margin.data() + first,
-                       residual.data() + first, state.curvature.data() + first);
-  });
-  state.gradient = collect(residual);
+  const auto respond = [&](Eigen::Index first, Eigen::Index count) {
+    return kernels().logistic(static_cast<std::size_t>(count), side_.data() + first,
+                              state.share.data() + first, state.margin.data() + first,
+                              state.residual.data() + first, state.curvature.data() + first);
+  };
+  state.largest = 0;
+  if (rows_.empty() || d_ > cholesky_limit) {
+    std::vector<double> largest(lanes_.count);
+    each_lane([&](Eigen::Index first, Eigen::Index count, std::size_t lane) {
+      largest[lane] = respond(first, count);
+    });
+    for (const double x : largest) state.largest = std::max(state.largest, x);
+    state.gradient = collect(state.residual);
+  } else {  // with the Hessian, all at once
+    state.gradient.setZero(d_ + 1);
+    state.hessian.setZero(d_ + 1, d_ + 1);
+    const auto columns = static_cast<std::size_t>(d_ + 1);
+    for (std::size_t first = 0; first < n_; first += block) {
+      const std::size_t count = std::min(block, n_ - first);
+      const double* const x = rows_.data() + first;
+      state.largest = std::max(state.largest, respond(static_cast<Eigen::Index>(first),
+                                                      static_cast<Eigen::Index>(count)));
+      kernels().columns_sums(count, columns, pitch_, x, state.residual.data() + first,
+                             state.gradient.data());
+      kernels().weighted_moments(count, columns, pitch_, x, state.curvature.data() + first,
+                                 state.hessian.data());
+    }
+  }
   state.gradient.head(d_) += 2 * lambda * state.z.head(d_);
 }
 
-/// -H^-1 gradient, H = sum_i h_i (x_i - mean, 1)(x_i - mean, 1)' + 2 lambda (all but intercept).
-LogisticSolver::Vector LogisticSolver::cholesky_step(const State& state, double lambda) const {
-  constexpr Eigen::Index block = 64;
+/// sum_i h_i (x_i - mean, 1)(x_i - mean, 1)', the lower triangle.
+Eigen::MatrixXd LogisticSolver::hessian(const State& state) const {
+  if (!rows_.empty()) return state.hessian.transpose();
   std::vector<Eigen::MatrixXd> partial(lanes_.count);
   each_lane([&](Eigen::Index first, Eigen::Index count, std::size_t lane) {
     Eigen::MatrixXd& sum = partial[lane];
     sum = Eigen::MatrixXd::Zero(d_ + 1, d_ + 1);
-    if (rows_.size() > 0) {
-      kernels().weighted_moments(static_cast<std::size_t>(count), static_cast<std::size_t>(d_ + 1),
-                                 n_, rows_.data() + first, state.curvature.data() + first,
-                                 sum.data());
-      sum.transposeInPlace();  // rows after rows to columns after columns
-      return;
-    }
-    Eigen::MatrixXd packed(d_ + 1, block);  // a row of the data to a column
+    Eigen::MatrixXd packed(d_ + 1, 64);  // a row of the data to a column
     Eigen::Index filled = 0;
     for (Eigen::Index i = first; i < first + count; ++i) {
       const double h = state.curvature[i];
@@ -144,14 +169,19 @@ LogisticSolver::Vector LogisticSolver::cholesky_step(const State& state, double 
         row[d_] = 1;
         row *= std::sqrt(h);
       }
-      if (filled == block || (i + 1 == first + count && filled > 0)) {
+      if (filled == packed.cols() || (i + 1 == first + count && filled > 0)) {
         sum.selfadjointView<Eigen::Lower>().rankUpdate(packed.leftCols(filled));
         filled = 0;
       }
     }
   });
-  Eigen::MatrixXd& h = partial[0];
-  for (std::size_t lane = 1; lane < partial.size(); ++lane) h += partial[lane];
+  for (std::size_t lane = 1; lane < partial.size(); ++lane) partial[0] += partial[lane];
+  return partial[0];
+}
+
+/// -H^-1 gradient, H = sum_i h_i (x_i - mean, 1)(x_i - mean, 1)' + 2 lambda (all but intercept).
+LogisticSolver::Vector LogisticSolver::cholesky_step(const State& state, double lambda) const {
+  Eigen::MatrixXd h = hessian(state);
   h.diagonal().head(d_).array() += 2 * lambda;
   // Scaled to a unit diagonal, so that columns of any magnitude do.
   const Vector scale = h.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
@@ -285,9 +315,8 @@ LogisticFit LogisticSolver::solve(double lambda, std::span<const double> weight,
     const Vector step = d_ <= cholesky_limit
                             ? cholesky_step(state, lambda)
                             : gradient_step(state, lambda, last > 1e-2 ? 1e-2 : 1e-8);
-    margins(step, state.share, change);
-    const double largest = change.size() == 0 ? 0 : change.cwiseAbs().maxCoeff();
-    const double scale = std::max(1.0, state.margin.cwiseAbs().maxCoeff());
+    const double largest = margins(step, state.share, change);
+    const double scale = std::max(1.0, state.largest);
     if (!std::isfinite(largest) || !std::isfinite(scale)) fail_numeric(lambda);
     // A small step that no longer shrinks is rounding: lambda is tiny, the best there is.
     const bool rounding = largest <= 1e-5 * scale && largest > 0.5 * last;

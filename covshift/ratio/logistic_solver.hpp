@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "covshift/base/large_vector.hpp"
 #include "covshift/ratio/rows.hpp"
 
 namespace covshift {
@@ -63,11 +64,13 @@ class LogisticSolver {
   }
   /// body(first, count, lane) for every lane.
   void each_lane(const std::function<void(Eigen::Index, Eigen::Index, std::size_t)>& body) const;
-  /// out_i = u.(x_i - mean) + b' for z = (u, b'), 0 for rows that take no part.
-  void margins(const Vector& z, const Vector& share, Vector& out) const;
+  /// out_i = u.(x_i - mean) + b' for z = (u, b'), 0 for rows that take no part. Returns the largest
+  /// |out_i|, infinity if one of them is not a number.
+  double margins(const Vector& z, const Vector& share, Vector& out) const;
   /// sum_i r_i (x_i - mean, 1)
   [[nodiscard]] Vector collect(const Vector& r) const;
   void differentiate(State& state, double lambda) const;
+  [[nodiscard]] Eigen::MatrixXd hessian(const State& state) const;
   [[nodiscard]] Vector cholesky_step(const State& state, double lambda) const;
   [[nodiscard]] Vector gradient_step(const State& state, double lambda, double precision) const;
   [[nodiscard]] double objective(const State& state, const Vector& z, const Vector& m,
@@ -79,10 +82,11 @@ class LogisticSolver {
   int threads_;
   std::size_t n_;
   Eigen::Index d_;
+  std::size_t pitch_;
   Lanes lanes_;
   Vector mean_;
-  Vector side_;           // 1 for training rows, -1 for target rows
-  Eigen::MatrixXd rows_;  // (x_i - mean, 1) where that is small enough to keep, else empty
+  Vector side_;       // 1 for training rows, -1 for target rows
+  LargeVector rows_;  // (x_i - mean, 1) where that is small enough to keep, else empty
 };
 
 }  // namespace covshift

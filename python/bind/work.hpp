@@ -1,6 +1,5 @@
-// Long work on behalf of Python: on a thread of its own, without the interpreter's lock, while the
-// calling thread listens for Ctrl-C and shows progress. Python code runs on the calling thread
-// only.
+// Long work on behalf of Python, without the interpreter's lock. Ctrl-C stops it, and Python code
+// runs on the calling thread only.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -26,10 +25,42 @@ struct Control {
   std::function<void(std::string_view, double)> progress;
 };
 
-/// work(control), whose result is returned and whose exception is thrown. Ctrl-C, or an exception
-/// of `progress` (called with a text and a share; or None), stops it and is what the caller gets.
+constexpr auto signals_every = std::chrono::milliseconds(50);
+
+/// On the calling thread, which asks for signals itself whenever the work asks whether to stop.
 template <typename Work>
-auto interruptible(const nb::object& progress, Work&& work) {
+auto on_this_thread(Work&& work) {
+  const auto caller = std::this_thread::get_id();
+  auto asked = std::chrono::steady_clock::now();
+  std::atomic<bool> stop = false;
+  std::exception_ptr python_error;
+  Control control;
+  control.cancelled = [&] {
+    if (std::this_thread::get_id() == caller && !stop) {
+      const auto now = std::chrono::steady_clock::now();
+      if (now - asked >= signals_every) {
+        asked = now;
+        const nb::gil_scoped_acquire acquire;
+        if (PyErr_CheckSignals() != 0) {
+          python_error = std::make_exception_ptr(nb::python_error());
+          stop = true;
+        }
+      }
+    }
+    return stop.load(std::memory_order_relaxed);
+  };
+  try {
+    const nb::gil_scoped_release release;
+    return work(control);
+  } catch (...) {
+    if (python_error) std::rethrow_exception(python_error);
+    throw;
+  }
+}
+
+/// On a thread of its own, while the calling thread listens for signals and shows progress.
+template <typename Work>
+auto with_progress(const nb::object& progress, Work&& work) {
   std::mutex mutex;
   std::condition_variable changed;
   bool done = false;
@@ -42,15 +73,13 @@ auto interruptible(const nb::object& progress, Work&& work) {
 
   Control control;
   control.cancelled = [&] { return stop.load(std::memory_order_relaxed); };
-  if (!progress.is_none()) {
-    control.progress = [&](std::string_view now, double part) {
-      const std::lock_guard lock(mutex);
-      stage = now;
-      share = part;
-      fresh = true;
-      changed.notify_one();
-    };
-  }
+  control.progress = [&](std::string_view now, double part) {
+    const std::lock_guard lock(mutex);
+    stage = now;
+    share = part;
+    fresh = true;
+    changed.notify_one();
+  };
   std::thread worker([&] {
     try {
       result.emplace(work(control));
@@ -78,7 +107,7 @@ auto interruptible(const nb::object& progress, Work&& work) {
     {
       const nb::gil_scoped_release release;
       std::unique_lock lock(mutex);
-      changed.wait_for(lock, std::chrono::milliseconds(50), [&] { return done || fresh; });
+      changed.wait_for(lock, signals_every, [&] { return done || fresh; });
       finished = done;
       show = std::exchange(fresh, false);
       now = stage;
@@ -96,6 +125,14 @@ auto interruptible(const nb::object& progress, Work&& work) {
   if (python_error) std::rethrow_exception(python_error);
   if (error) std::rethrow_exception(error);
   return std::move(*result);
+}
+
+/// work(control), whose result is returned and whose exception is thrown. Ctrl-C, or an exception
+/// of `progress` (called with a text and a share; or None), stops it and is what the caller gets.
+template <typename Work>
+auto interruptible(const nb::object& progress, Work&& work) {
+  // To start a thread and to wake the caller takes some tenths of a millisecond.
+  return progress.is_none() ? on_this_thread(work) : with_progress(progress, work);
 }
 
 }  // namespace covshift::python
