@@ -7,6 +7,7 @@
 #include "covshift/kernel/game_loops.hpp"
 #include "covshift/kernel/logistic_loops.hpp"
 #include "covshift/kernel/product_loops.hpp"
+#include "covshift/kernel/rounded_loops.hpp"
 
 // NOLINTBEGIN(misc-definitions-in-headers): each source is to have its own
 namespace covshift {
@@ -36,6 +37,9 @@ constexpr Kernels table(std::string_view name) {
           widen,
           times,
           times_transposed,
+          round,
+          rounded_times,
+          rounded_times_transposed,
           sparse_times,
           sparse_times_transposed,
           log_game,

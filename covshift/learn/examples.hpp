@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -38,6 +39,10 @@ struct Workspace {
   std::size_t first = 0;
   DenseBlock rows;
 };
+
+/// All rows of zhat without the bias to two or three digits: enough for the curvatures that a
+/// direction is looked for with, in a quarter of the memory.
+using RoundedRows = std::vector<RoundedPair, LargeAllocator<RoundedPair>>;
 
 /// A block of examples on its way through a pass, label-major (kernel/kernels.hpp).
 struct BlockOf {
@@ -85,6 +90,12 @@ class Examples {
   /// potentials only up to a constant and answer with rows that sum to 0, so label 0 need not be
   /// worked out: its potentials are 0 and its answer is what the others leave.
   void fused(const RowMatrix& t, RowMatrix& out, const BlockBody& body) const;
+  /// The same with rounded rows, of dense data.
+  void fused(const RoundedRows& rows, const RowMatrix& t, RowMatrix& out,
+             const BlockBody& body) const;
+  /// None if there are numbers that floats cannot hold, or that are floats already: of all holders,
+  /// who must choose alike.
+  [[nodiscard]] std::optional<RoundedRows> rounded() const;
   /// F and its gradient: A = sum_i a_i zhat_i (e_y - q_i)' for the adversary's best answers q_i, or
   /// for the given ones (size x K). `see` gets every block's potentials, relative to those of the
   /// true labels, and the answers in the place of `back`.
@@ -101,8 +112,9 @@ class Examples {
   void grams(int count, const MomentWeights& fill, std::vector<Eigen::MatrixXd>& out) const;
   /// sum_i a_i r_i zhat_ij^2 for each dimension j.
   [[nodiscard]] std::vector<double> squares() const;
-  /// sum_i a_i r_i zhat_i zhat_i' X for several vectors, dims x any number; of dense data.
-  void moments_times(const RowMatrix& x, RowMatrix& out) const;
+  /// M X, M = sum_i a_i r_i zhat_i zhat_i', for several vectors, dims x any number; of dense data.
+  /// Returns M's trace.
+  double moments_times(const RowMatrix& x, RowMatrix& out) const;
   [[nodiscard]] bool sparse() const { return problem_.features.storage.index() >= 2; }
   /// ||zhat_i||^2
   [[nodiscard]] double norm2(std::size_t i) const;
@@ -138,6 +150,9 @@ class Examples {
   void times(std::size_t first, std::size_t n, const Packed& t, double* psi, Workspace& work) const;
   void times_transposed(std::size_t first, std::size_t n, const double* rows, Packed& out,
                         Workspace& work) const;
+  /// What both do beside the features: psi = r (psi + bias), and the bias' part of the sums.
+  void finish_times(std::size_t first, std::size_t n, const Packed& t, double* psi) const;
+  void add_bias(std::size_t first, std::size_t n, const double* rows, Packed& out) const;
   [[nodiscard]] double bias_of(std::size_t i) const {
     return rho_.empty() ? 1.0 : rho_[i * problem_.scales + problem_.scale_of_bias];
   }

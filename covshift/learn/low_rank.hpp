@@ -12,18 +12,19 @@ namespace covshift {
 /// gradients most of their steps.
 class LowRank {
  public:
-  /// trace: of M, positive and finite.
-  LowRank(const Examples& examples, double trace, std::uint64_t seed);
+  LowRank(const Examples& examples, std::uint64_t seed);
   /// Where rows are long the vectors cost a few products with the Hessian, and save many.
   static bool worth(const Examples& examples);
+  /// Not if M is 0 or beyond what numbers hold.
+  [[nodiscard]] bool usable() const { return rest_ > 0; }
   /// t = H^-1 right, for all columns.
   void solve(const RowMatrix& right, RowMatrix& t) const;
 
  private:
   int threads_;
-  RowMatrix image_;       // Y = M Omega / trace, dims x vectors
-  Eigen::MatrixXd core_;  // H^-1 = Y core Y' + I / rest
-  double rest_;
+  RowMatrix vectors_;     // U, the eigenvectors, dims x their number
+  Eigen::MatrixXd core_;  // H^-1 = U core U' + I / rest
+  double rest_ = 0;
 };
 
 }  // namespace covshift

@@ -1,6 +1,7 @@
 // The second moments of the examples: what curvatures and preconditioners are made of.
 #include <algorithm>
 #include <array>
+#include <numeric>
 
 #include "covshift/base/threads.hpp"
 #include "covshift/learn/examples.hpp"
@@ -83,7 +84,7 @@ void Examples::grams(int count, const MomentWeights& fill,
 
 /// Many vectors do not fit into the cache beside a block of long rows: whole blocks of block_rows,
 /// in tiles of columns whose part of the vectors does.
-void Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
+double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
   constexpr std::size_t tile = 264;  // too long for the kernels to fetch the next block ahead
   constexpr std::size_t lanes = 4;
   const auto count = static_cast<std::size_t>(x.cols());
@@ -105,6 +106,7 @@ void Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
 
   std::vector<LargeVector> sums(lanes);
   std::vector<std::vector<double>> sums_of_bias(lanes);
+  std::array<double, lanes> traces{};
   parallel_tasks(threads_, lanes, [&](std::size_t lane) {
     LargeVector& sum = sums[lane];
     sum.assign(room, 0.0);
@@ -119,6 +121,12 @@ void Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
       const auto slice = [&](std::size_t c) {
         return DenseBlock{rows.data + c * tile, rows.stride, n, width_of(c)};
       };
+      for (std::size_t b = 0; b < n; ++b) {
+        const double own = bias != nullptr ? bias_of(first + b) : 0;
+        const Eigen::Map<const Eigen::VectorXd> row(rows.data + b * rows.stride,
+                                                    static_cast<Eigen::Index>(cols_));
+        traces[lane] += a_[first + b] * r(first + b) * (row.squaredNorm() + own * own);
+      }
       std::fill(psi.begin(), psi.end(), 0.0);
       for (std::size_t c = 0; c < tiles; ++c) {
         kernels().times(slice(c), vectors.data() + count * tile * c, count, part.data());
@@ -151,6 +159,9 @@ void Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
     for (const std::vector<double>& sum : sums_of_bias) out.data()[cols_ * count + y] += sum[y];
   }
   reducer_->sum({out.data(), static_cast<std::size_t>(out.size())});
+  double trace = std::accumulate(traces.begin(), traces.end(), 0.0);
+  reducer_->sum({&trace, 1});
+  return trace;
 }
 
 }  // namespace covshift

@@ -2,7 +2,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <numeric>
+#include <optional>
 
 #include "covshift/learn/low_rank.hpp"
 #include "covshift/learn/sample.hpp"
@@ -93,15 +93,16 @@ class Newton {
       q_.resize(examples.size() * (k_ - 1));
     }
     if (!direct_ && !scout_) {
-      const std::vector<double> squares = e_.squares();
-      const double trace = std::accumulate(squares.begin(), squares.end(), 0.0);
-      if (trace > 0 && std::isfinite(trace) && LowRank::worth(examples)) {
-        low_rank_ = std::make_unique<LowRank>(examples, trace, options.seed);
+      if (LowRank::worth(examples)) {
+        low_rank_ = std::make_unique<LowRank>(examples, options.seed);
+        if (!low_rank_->usable()) low_rank_.reset();
+        rounded_ = e_.rounded();
       }
-      // The Hessian's diagonal where all classes are as likely.
-      const double curvature = static_cast<double>(k_ - 1) / static_cast<double>(k_ * k_);
-      for (std::size_t j = 0; !low_rank_ && j < squares.size(); ++j) {
-        scale_.push_back(1 / (2 * e_.lambda() + curvature * squares[j]));
+      if (!low_rank_) {
+        // The Hessian's diagonal where all classes are as likely.
+        const double curvature = static_cast<double>(k_ - 1) / static_cast<double>(k_ * k_);
+        scale_ = e_.squares();
+        for (double& x : scale_) x = 1 / (2 * e_.lambda() + curvature * x);
       }
     }
     if (!options.start.empty()) {
@@ -116,9 +117,14 @@ class Newton {
     RowMatrix step(t_.rows(), t_.cols());
     PassTotals totals = look(a);
     int iteration = 0;
+    double last_gap = HUGE_VAL;
     for (;; ++iteration) {
       const Bounds bounds = certify(totals, t_, a, e_.lambda());
       if (monitor_.stop(t_, bounds, iteration)) break;
+      // A step halves the residual at least, and the gap falls with its square. Where it does not,
+      // rounding may have lost what matters, such as small differences between large numbers.
+      if (bounds.gap > 0.5 * last_gap) rounded_.reset();
+      last_gap = bounds.gap;
       const RowMatrix gradient = 2 * e_.lambda() * t_ - a;
       if (direct_) {
         if (iteration == 0 && t_.isZero(0)) {
@@ -164,7 +170,7 @@ class Newton {
   /// H x = 2 lambda x + sum_i a_i zhat_i [(diag q - q q') r_i zhat_i' x]'. Conjugate gradients do
   /// not need more digits of q than a float has.
   void multiply(const RowMatrix& x, RowMatrix& out) const {
-    e_.fused(x, out, [&](const BlockOf& block) {
+    const auto body = [&](const BlockOf& block) {
       const float* q = q_.data() + block.first * (k_ - 1);
       std::array<double, block_rows> mean{};
       for (std::size_t y = 1; y < k_; ++y) {
@@ -179,7 +185,12 @@ class Newton {
           back[b] = e_.a()[block.first + b] * q[(y - 1) * block.rows + b] * (move[b] - mean[b]);
         }
       }
-    });
+    };
+    if (rounded_) {
+      e_.fused(*rounded_, x, out, body);
+    } else {
+      e_.fused(x, out, body);
+    }
     out += 2 * e_.lambda() * x;
   }
 
@@ -206,8 +217,10 @@ class Newton {
     RowMatrix product(t_.rows(), t_.cols());
     const double first = std::sqrt(squared);
     if (largest_ == 0) largest_ = first;
+    const double digits = rounded_ ? 0.01 : 0;  // that its products have
     const double enough =
-        std::min(0.5, std::max(std::sqrt(first / largest_), 0.2 * std::sqrt(share))) * first;
+        std::min(0.5, std::max({digits, std::sqrt(first / largest_), 0.2 * std::sqrt(share)})) *
+        first;
     for (int j = 0; j < 500 && std::sqrt(squared) > enough; ++j) {
       if (monitor_.out_of_time()) return;
       multiply(direction, product);
@@ -296,7 +309,8 @@ class Newton {
   std::vector<double> psi_, move_;
   std::unique_ptr<Scout> scout_;
   std::unique_ptr<LowRank> low_rank_;
-  std::vector<double> scale_;  // without either: the inverse of a diagonal preconditioner
+  std::optional<RoundedRows> rounded_;  // for products with the Hessian, where rows are long
+  std::vector<double> scale_;           // without either: the inverse of a diagonal preconditioner
   double largest_ = 0;
 };
 

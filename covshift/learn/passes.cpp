@@ -177,6 +177,10 @@ void Examples::times(std::size_t first, std::size_t n, const Packed& t, double* 
   } else {
     kernels().times(dense_block(first, n, work), t.features.data(), t.labels, psi);
   }
+  finish_times(first, n, t, psi);
+}
+
+void Examples::finish_times(std::size_t first, std::size_t n, const Packed& t, double* psi) const {
   for (std::size_t y = 0; y < t.labels; ++y) {
     double* row = psi + y * block_rows;
     if (problem_.bias) {
@@ -197,6 +201,10 @@ void Examples::times_transposed(std::size_t first, std::size_t n, const double* 
   } else {
     kernels().times_transposed(dense_block(first, n, work), rows, out.labels, out.features.data());
   }
+  add_bias(first, n, rows, out);
+}
+
+void Examples::add_bias(std::size_t first, std::size_t n, const double* rows, Packed& out) const {
   if (!problem_.bias) return;
   std::array<double, block_rows> bias{};
   for (std::size_t b = 0; b < n; ++b) bias[b] = bias_of(first + b);

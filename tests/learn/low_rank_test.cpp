@@ -62,8 +62,10 @@ TEST(LowRank, ProductsWithMomentsForAnyNumberOfThreads) {
       const RowMatrix x =
           RowMatrix::NullaryExpr(one.dims(), count, [&] { return random.normal(); });
       RowMatrix out;
-      one.moments_times(x, out);
-      const RowMatrix expected = second_moments(one) * x;
+      const double trace = one.moments_times(x, out);
+      const Eigen::MatrixXd moments = second_moments(one);
+      EXPECT_NEAR(trace, moments.trace(), 1e-13 * trace);
+      const RowMatrix expected = moments * x;
       EXPECT_LT((out - expected).norm(), 1e-13 * expected.norm()) << m << " x " << d << views;
       const Examples three(problem, 3, nullptr);
       RowMatrix again;
@@ -78,7 +80,7 @@ TEST(LowRank, IsTheInverseWhereTheRankIsLow) {
   const Examples examples(data.problem(), 1, nullptr);
   ASSERT_TRUE(LowRank::worth(examples));
   const Eigen::MatrixXd moments = second_moments(examples);
-  const LowRank low_rank(examples, moments.trace(), 5);
+  const LowRank low_rank(examples, 5);
   Random random(6);
   const RowMatrix right =
       RowMatrix::NullaryExpr(examples.dims(), 3, [&] { return random.normal(); });
@@ -94,7 +96,7 @@ TEST(LowRank, BringsEigenvaluesTogether) {
   data.lambda = 1e-6;
   const Examples examples(data.problem(), 1, nullptr);
   const Eigen::MatrixXd moments = second_moments(examples);
-  const LowRank low_rank(examples, moments.trace(), 5);
+  const LowRank low_rank(examples, 5);
   const auto n = static_cast<Eigen::Index>(examples.dims());
   RowMatrix inverse;
   low_rank.solve(RowMatrix::Identity(n, n), inverse);
@@ -139,6 +141,73 @@ TEST(LowRank, NewtonOnLongRows) {
   const Solution other = solve(sparse, options);
   EXPECT_EQ(other.status, Status::converged);
   EXPECT_NEAR(solution.objective, other.objective, 1e-9);
+}
+
+/// Columns that are not centred: one eigenvalue is far above the others, and two or three digits
+/// show little of the differences between large numbers.
+TEST(LowRank, NewtonOnRowsFarFromZero) {
+  for (const double offset : {0.0, 3.0, 30.0, 300.0, 3000.0}) {
+    Data data = correlated(600, 700, 12, 0.3);
+    data.lambda = 1e-5;
+    for (double& x : data.x) x += offset / std::sqrt(700);
+    SolveOptions options;
+    options.solver = Solver::newton;
+    options.tolerance = 1e-9;
+    const Solution solution = solve(data.problem(), options);
+    EXPECT_EQ(solution.status, Status::converged) << offset;
+    EXPECT_LE(solution.iterations, 25) << offset;
+  }
+}
+
+/// The same product with the rows' own numbers and with rounded ones, which are exact here.
+TEST(RoundedRows, GiveTheSameProducts) {
+  Random random(4);
+  for (const auto& [m, d] : {std::array{70, 30}, {5, 1}, {40, 264}, {150, 600}}) {
+    for (const bool views : {false, true}) {
+      Data data = correlated(static_cast<std::size_t>(m), static_cast<std::size_t>(d), 2, 1);
+      for (double& x : data.x) x = static_cast<double>(random.below(255)) - 127;
+      data.bias = views;
+      if (views) {  // scales that are powers of 2, and examples that take no part
+        data.scales = 2;
+        for (int i = 0; i < m; ++i) {
+          data.weight.push_back(i % 7 == 3 ? 0 : random.uniform(0.5, 2));
+          data.log_r.push_back(std::log(2.0) * static_cast<double>(random.below(3)));
+          data.log_r.push_back(std::log(2.0) * static_cast<double>(random.below(3)));
+        }
+        for (int j = 0; j < d; ++j) data.scale_of.push_back(j % 2);
+        data.scale_of_bias = 1;
+      }
+      const Problem problem = data.problem();
+      const RowMatrix t = RowMatrix::NullaryExpr(Examples(problem, 1, nullptr).dims(), data.k,
+                                                 [&] { return random.normal(); });
+      const auto answer = [](const BlockOf& block) {
+        for (int y = 0; y < 3; ++y) {
+          for (std::size_t b = 0; b < block.rows; ++b) {
+            block.back[y * block_rows + b] = block.psi[y * block_rows + b];
+          }
+        }
+      };
+      RowMatrix expected;
+      const Examples one(problem, 1, nullptr);
+      one.fused(t, expected, answer);
+      RowMatrix out;
+      const auto rows = one.rounded();
+      ASSERT_TRUE(rows);
+      one.fused(*rows, t, out, answer);
+      EXPECT_LT((out - expected).norm(), 2e-6 * expected.norm()) << m << " x " << d << views;
+      const Examples three(problem, 3, nullptr);
+      RowMatrix again;
+      three.fused(*three.rounded(), t, again, answer);
+      EXPECT_EQ(out, again);
+    }
+  }
+}
+
+TEST(RoundedRows, NotOfNumbersBeyondFloats) {
+  Data data = correlated(500, 400, 3, 1);
+  EXPECT_TRUE(Examples(data.problem(), 1, nullptr).rounded());
+  data.x[777] = 1e39;
+  EXPECT_FALSE(Examples(data.problem(), 1, nullptr).rounded());
 }
 
 TEST(LowRank, NotForShortOrFewRows) {
