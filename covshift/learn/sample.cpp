@@ -20,19 +20,17 @@ Sample::Sample(const Problem& from, std::size_t rows, std::uint64_t seed) : prob
           features_.sparse = true;
           features_.offsets.push_back(0);
           for (const std::size_t i : chosen) {
-            for (std::int64_t e = x.offsets[i]; e < x.offsets[i + 1]; ++e) {
-              features_.columns.push_back(x.columns[e]);
-              features_.values.push_back(static_cast<double>(x.values[e]));
-            }
+            const std::int64_t begin = x.offsets[i];
+            const std::int64_t end = x.offsets[i + 1];
+            features_.columns.insert(features_.columns.end(), x.columns + begin, x.columns + end);
+            features_.values.insert(features_.values.end(), x.values + begin, x.values + end);
             features_.offsets.push_back(static_cast<std::int64_t>(features_.columns.size()));
           }
         } else {
           features_.values.reserve(rows * features_.cols);
           for (const std::size_t i : chosen) {
             const auto* row = x.data + i * x.stride;
-            for (std::size_t j = 0; j < features_.cols; ++j) {
-              features_.values.push_back(static_cast<double>(row[j]));
-            }
+            features_.values.insert(features_.values.end(), row, row + features_.cols);
           }
         }
       },
