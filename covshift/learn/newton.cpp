@@ -223,8 +223,15 @@ class Newton {
         first;
     for (int j = 0; j < 500 && std::sqrt(squared) > enough; ++j) {
       if (monitor_.out_of_time()) return;
-      multiply(direction, product);
-      const double curvature = direction.cwiseProduct(product).sum();
+      const auto curvature_of = [&] {
+        multiply(direction, product);
+        return direction.cwiseProduct(product).sum();
+      };
+      double curvature = curvature_of();
+      if (rounded_ && !(curvature > 0 && std::isfinite(curvature))) {  // beyond what floats hold
+        rounded_.reset();
+        curvature = curvature_of();
+      }
       if (!(curvature > 0)) return;
       step += (squared / curvature) * direction;
       residual -= (squared / curvature) * product;

@@ -159,6 +159,23 @@ TEST(LowRank, NewtonOnRowsFarFromZero) {
   }
 }
 
+/// Weights then are beyond what floats hold, and numbers below.
+TEST(LowRank, NewtonOnTinyNumbers) {
+  double objective = 0;
+  for (const double scale : {1.0, 1e-25, 1e-42, 1e-60}) {
+    Data data = correlated(600, 700, 12, 0.3);
+    data.lambda = 1e-5 * scale * scale;
+    for (double& x : data.x) x *= scale;
+    SolveOptions options;
+    options.solver = Solver::newton;
+    options.tolerance = 1e-9;
+    const Solution solution = solve(data.problem(), options);
+    EXPECT_EQ(solution.status, Status::converged) << scale;
+    if (scale == 1) objective = solution.objective;
+    EXPECT_NEAR(solution.objective, objective, 1e-8) << scale;
+  }
+}
+
 /// The same product with the rows' own numbers and with rounded ones, which are exact here.
 TEST(RoundedRows, GiveTheSameProducts) {
   Random random(4);
