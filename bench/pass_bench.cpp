@@ -23,8 +23,9 @@ std::size_t bytes_of(const Made& made) {
 }
 
 /// Adds up `count` numbers in chunks, as fast as memory delivers them.
-template <typename T>
-double sum(const std::vector<T>& x, int threads) {
+template <typename Numbers>
+double sum(const Numbers& x, int threads) {
+  using T = typename Numbers::value_type;
   constexpr int width = 32;
   using Block = Eigen::Array<T, width, 1>;
   constexpr std::size_t chunk = 1U << 16U;

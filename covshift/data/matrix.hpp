@@ -8,6 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "covshift/base/large_vector.hpp"
+
 namespace covshift {
 
 /// Rows of features in the caller's memory, row-major: row i starts at data + i * stride.
@@ -79,7 +81,7 @@ struct Matrix {
   std::size_t rows = 0;
   std::size_t cols = 0;
   bool sparse = false;
-  std::vector<double> values;         ///< dense: rows * cols; sparse: one for each entry
+  LargeVector values;                 ///< dense: rows * cols; sparse: one for each entry
   std::vector<std::int64_t> offsets;  ///< sparse only: rows + 1
   std::vector<std::int32_t> columns;  ///< sparse only: one for each entry
 

@@ -96,7 +96,7 @@ class Newton {
       if (LowRank::worth(examples)) {
         low_rank_ = std::make_unique<LowRank>(examples, options.seed);
         if (!low_rank_->usable()) low_rank_.reset();
-        rounded_ = e_.rounded();
+        may_round_ = true;
       }
       if (!low_rank_) {
         // The Hessian's diagonal where all classes are as likely.
@@ -123,7 +123,7 @@ class Newton {
       if (monitor_.stop(t_, bounds, iteration)) break;
       // A step halves the residual at least, and the gap falls with its square. Where it does not,
       // rounding may have lost what matters, such as small differences between large numbers.
-      if (bounds.gap > 0.5 * last_gap) rounded_.reset();
+      if (bounds.gap > 0.5 * last_gap) exact();
       last_gap = bounds.gap;
       const RowMatrix gradient = 2 * e_.lambda() * t_ - a;
       if (direct_) {
@@ -167,6 +167,12 @@ class Newton {
     });
   }
 
+  /// No more rounding.
+  void exact() {
+    rounded_.reset();
+    may_round_ = false;
+  }
+
   /// H x = 2 lambda x + sum_i a_i zhat_i [(diag q - q q') r_i zhat_i' x]'. Conjugate gradients do
   /// not need more digits of q than a float has.
   void multiply(const RowMatrix& x, RowMatrix& out) const {
@@ -199,6 +205,10 @@ class Newton {
   void conjugate_step(const RowMatrix& gradient, double share, RowMatrix& step) {
     step.setZero();
     if (scout_) scout_->factor(t_);
+    if (may_round_ && products_ > 1) {  // it is not over at once: rounding will be worth its time
+      rounded_ = e_.rounded();
+      may_round_ = false;
+    }
     RowMatrix residual = -gradient;
     RowMatrix better(t_.rows(), t_.cols());
     const auto precondition = [&] {
@@ -224,12 +234,13 @@ class Newton {
     for (int j = 0; j < 500 && std::sqrt(squared) > enough; ++j) {
       if (monitor_.out_of_time()) return;
       const auto curvature_of = [&] {
+        ++products_;
         multiply(direction, product);
         return direction.cwiseProduct(product).sum();
       };
       double curvature = curvature_of();
       if (rounded_ && !(curvature > 0 && std::isfinite(curvature))) {  // beyond what floats hold
-        rounded_.reset();
+        exact();
         curvature = curvature_of();
       }
       if (!(curvature > 0)) return;
@@ -317,7 +328,9 @@ class Newton {
   std::unique_ptr<Scout> scout_;
   std::unique_ptr<LowRank> low_rank_;
   std::optional<RoundedRows> rounded_;  // for products with the Hessian, where rows are long
-  std::vector<double> scale_;           // without either: the inverse of a diagonal preconditioner
+  bool may_round_ = false;
+  int products_ = 0;
+  std::vector<double> scale_;  // without either: the inverse of a diagonal preconditioner
   double largest_ = 0;
 };
 

@@ -183,7 +183,10 @@ void Examples::times(std::size_t first, std::size_t n, const Packed& t, double* 
 void Examples::finish_times(std::size_t first, std::size_t n, const Packed& t, double* psi) const {
   for (std::size_t y = 0; y < t.labels; ++y) {
     double* row = psi + y * block_rows;
-    if (problem_.bias) {
+    if (problem_.bias && rho_.empty()) {
+      const double bias = t.bias[y];
+      for (std::size_t b = 0; b < n; ++b) row[b] += bias;
+    } else if (problem_.bias) {
       for (std::size_t b = 0; b < n; ++b) row[b] += bias_of(first + b) * t.bias[y];
     }
     if (r_.empty()) continue;
@@ -206,11 +209,15 @@ void Examples::times_transposed(std::size_t first, std::size_t n, const double* 
 
 void Examples::add_bias(std::size_t first, std::size_t n, const double* rows, Packed& out) const {
   if (!problem_.bias) return;
-  std::array<double, block_rows> bias{};
-  for (std::size_t b = 0; b < n; ++b) bias[b] = bias_of(first + b);
-  for (std::size_t y = 0; y < out.labels; ++y) {
-    out.bias[y] += dot(n, bias.data(), rows + y * block_rows);
-  }
+  static constexpr auto ones = [] {
+    std::array<double, block_rows> x{};
+    x.fill(1);
+    return x;
+  }();
+  std::array<double, block_rows> own;  // NOLINT(cppcoreguidelines-pro-type-member-init): n of them
+  for (std::size_t b = 0; b < n && !rho_.empty(); ++b) own[b] = bias_of(first + b);
+  kernels().columns_sums(n, out.labels, block_rows, rows, (rho_.empty() ? ones : own).data(),
+                         out.bias.data());
 }
 
 void Examples::add(std::size_t i, const double* delta, Packed& t, Workspace& work) const {

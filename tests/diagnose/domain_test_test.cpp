@@ -147,7 +147,7 @@ TEST(DomainTest, EqualRowsEverywhereAreNoShift) {
   const Matrix same{.rows = 20,
                     .cols = 2,
                     .sparse = false,
-                    .values = std::vector<double>(40, 3.5),
+                    .values = LargeVector(40, 3.5),
                     .offsets = {},
                     .columns = {}};
   const DomainTest test = test_only(same, same, 0);

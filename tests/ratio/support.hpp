@@ -23,7 +23,7 @@ inline Matrix dense(std::size_t rows, std::size_t cols, std::vector<double> valu
   Matrix m;
   m.rows = rows;
   m.cols = cols;
-  m.values = std::move(values);
+  m.values.assign(values.begin(), values.end());
   return m;
 }
 
