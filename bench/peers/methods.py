@@ -44,7 +44,7 @@ class Method:
 class Covshift(Method):
     package = "covshift"
     losses = ("log", "hinge", "zero-one")
-    ladder = (5e-2, 1e-2, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
+    ladder = (2e-1, 5e-2, 1e-2, 1e-3, 3e-4, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9)
 
     def fit(self, data, loss, lam, value, threads):
         import covshift

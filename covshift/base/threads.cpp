@@ -53,6 +53,84 @@ class Runner {
 
 }  // namespace
 
+#if defined(COVSHIFT_STD_THREADS)
+
+/// Plain threads that wait for the next work of the one that has started them: for builds without
+/// OpenMP, the Python package's and the thread sanitizer's among them.
+class Team {
+ public:
+  Team() = default;
+  Team(const Team&) = delete;
+  Team& operator=(const Team&) = delete;
+  ~Team() {
+    begin_round(nullptr, 0);
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  /// work() on this thread and on `helpers` others, until all have come back from it.
+  void run(std::size_t helpers, const std::function<void()>& work) {
+    while (threads_.size() < helpers) {
+      threads_.emplace_back(&Team::serve, this, threads_.size(), round_.load());
+    }
+    begin_round(&work, helpers);
+    work();
+    for (std::size_t busy = busy_; busy != 0; busy = busy_) wait_while(busy_, busy);
+  }
+
+ private:
+  void begin_round(const std::function<void()>* work, std::size_t helpers) {
+    work_ = work;
+    helpers_ = helpers;
+    busy_ = threads_.size();
+    ++round_;
+    round_.notify_all();
+  }
+  void serve(std::size_t helper, std::size_t round) {
+    for (;;) {
+      wait_while(round_, round++);
+      if (work_ == nullptr) return;
+      if (helper < helpers_) (*work_)();
+      if (--busy_ == 0) busy_.notify_one();
+    }
+  }
+  /// To wake a thread takes 50 microseconds and more, and the next pass is often nearer.
+  static void wait_while(const std::atomic<std::size_t>& number, std::size_t is) {
+    for (int i = 0; i < 300; ++i) {
+      if (number != is) return;
+      std::this_thread::yield();
+    }
+    number.wait(is);
+  }
+
+  std::vector<std::thread> threads_;
+  const std::function<void()>* work_ = nullptr;  // null: there is none to come
+  std::size_t helpers_ = 0;                      // as many threads take part in this round
+  std::atomic<std::size_t> busy_ = 0;            // threads that have not ended it
+  std::atomic<std::size_t> round_ = 0;
+};
+
+namespace {
+thread_local Team* kept_team = nullptr;
+}
+
+TeamScope::TeamScope() {
+  if (kept_team != nullptr || inside_task) return;
+  team_ = std::make_unique<Team>();
+  kept_team = team_.get();
+}
+
+TeamScope::~TeamScope() {
+  if (team_) kept_team = nullptr;
+}
+
+#else
+
+class Team {};
+TeamScope::TeamScope() = default;
+TeamScope::~TeamScope() = default;
+
+#endif
+
 StopScope::StopScope(const std::function<bool()>& stopped) : outer_(stop_question) {
   if (outer_ == nullptr && stopped) stop_question = &stopped;
 }
@@ -86,15 +164,11 @@ void parallel_tasks(int threads, std::size_t tasks, const std::function<void(std
 #pragma omp parallel for schedule(dynamic, 1) num_threads(static_cast <int>(workers))
   for (std::size_t task = 0; task < tasks; ++task) run(task);
 #elif defined(COVSHIFT_STD_THREADS)
-  // The same with plain threads: for builds without OpenMP, the thread sanitizer's among them.
   std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
+  const TeamScope scope;
+  kept_team->run(workers - 1, [&] {
     for (std::size_t task = next++; task < tasks; task = next++) run(task);
-  };
-  std::vector<std::thread> team;
-  for (std::size_t w = 1; w < workers; ++w) team.emplace_back(work);
-  work();
-  for (std::thread& t : team) t.join();
+  });
 #else
   for (std::size_t task = 0; task < tasks; ++task) run(task);
 #endif

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 
 namespace covshift {
 
@@ -24,6 +25,20 @@ class StopScope {
 };
 /// Throws Error (stopped) if a scope says so: for long loops that run no tasks.
 void throw_if_stopped();
+
+/// While it lives, threads that parallel_tasks starts for this thread are kept for its next call:
+/// for work of many short calls. (OpenMP keeps its threads by itself, and then forever, which a
+/// forked process cannot use.)
+class TeamScope {
+ public:
+  TeamScope();
+  ~TeamScope();
+  TeamScope(const TeamScope&) = delete;
+  TeamScope& operator=(const TeamScope&) = delete;
+
+ private:
+  std::unique_ptr<class Team> team_;
+};
 
 /// Runs body(task) for every task in [0, tasks) on up to `threads` threads and waits for all of
 /// them; the first exception is thrown again here. Which thread runs which task is open: code that

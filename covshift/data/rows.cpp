@@ -71,22 +71,32 @@ std::vector<std::size_t> sorted(std::vector<std::size_t> list,
 
 /// Of the rows listed, those whose key may be another's, too: those that share a bit of a large
 /// field with another. With few copies that is one row in thirty, and the others need not be
-/// sorted.
-std::vector<std::size_t> perhaps_copies(std::span<const std::size_t> list,
+/// sorted. The field is cut into parts, each for keys that begin alike: they are for different
+/// threads, and in reach of the cache. Rows of equal keys stay in the order they have.
+std::vector<std::size_t> perhaps_copies(std::span<const std::size_t> list, int threads,
                                         const std::vector<std::uint64_t>& key) {
-  const std::size_t bits = std::bit_ceil(32 * list.size() + 64);
-  std::vector<bool> once(bits);
-  std::vector<bool> again(bits);
-  for (const std::size_t i : list) {
-    const std::size_t bit = key[i] & (bits - 1);
-    if (once[bit]) again[bit] = true;
-    once[bit] = true;
+  const unsigned part_bits = list.size() < 50'000 ? 0 : 2;
+  const std::size_t parts = std::size_t{1} << part_bits;
+  const std::size_t bits = std::bit_ceil(32 * list.size() + 64) / parts;
+  std::vector<std::vector<std::size_t>> perhaps(parts);
+  parallel_tasks(threads, parts, [&](std::size_t part) {
+    std::vector<bool> once(bits);
+    std::vector<bool> again(bits);
+    const auto mine = [&](std::uint64_t k) { return std::rotl(k, 2) % parts == part; };
+    for (const std::size_t i : list) {
+      if (!mine(key[i])) continue;
+      const std::size_t bit = key[i] & (bits - 1);
+      if (once[bit]) again[bit] = true;
+      once[bit] = true;
+    }
+    for (const std::size_t i : list) {
+      if (mine(key[i]) && again[key[i] & (bits - 1)]) perhaps[part].push_back(i);
+    }
+  });
+  for (std::size_t part = 1; part < parts; ++part) {
+    perhaps[0].insert(perhaps[0].end(), perhaps[part].begin(), perhaps[part].end());
   }
-  std::vector<std::size_t> perhaps;
-  for (const std::size_t i : list) {
-    if (again[key[i] & (bits - 1)]) perhaps.push_back(i);
-  }
-  return perhaps;
+  return std::move(perhaps[0]);
 }
 
 /// The rows of positive weight.
@@ -200,7 +210,7 @@ std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
   std::vector<std::uint64_t> key(rows.size());
   const auto narrow_down = [&](const Rows& by) {
     fingerprints(by, order, threads, key);
-    order = perhaps_copies(order, key);
+    order = perhaps_copies(order, threads, key);
   };
   // Long rows that begin differently need not be read to their end.
   if (rows.all_columns() && !rows.sparse() && rows.dims() > opening) {

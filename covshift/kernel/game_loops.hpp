@@ -107,6 +107,12 @@ void zero_one_game(std::size_t rows, std::size_t labels, const double* psi, doub
   }
 }
 
+void add_bias(std::size_t rows, std::size_t labels, const double* bias, double* psi) {
+  for (std::size_t y = 0; y < labels; ++y, psi += block_rows) {
+    for (std::size_t b = 0; b < rows; b += width) store(psi + b, load(psi + b) + all(bias[y]));
+  }
+}
+
 void from_truth(std::size_t rows, std::size_t labels, const int* label, double* psi) {
   double own[block_rows] = {};
   for (std::size_t b = 0; b < rows; ++b) {

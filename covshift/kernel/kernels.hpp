@@ -80,6 +80,8 @@ struct Kernels {
   void (*weigh)(std::size_t rows, std::size_t columns, const double* weight, const double* from,
                 double* to);
 
+  /// psi[y][b] += bias[y], for a whole block.
+  void (*add_bias)(std::size_t rows, std::size_t labels, const double* bias, double* psi);
   /// Before a game: psi_b -= psi_b[label_b], for a whole block.
   void (*from_truth)(std::size_t rows, std::size_t labels, const int* label, double* psi);
   /// After it: left_b -= psi_b' q_b, and q_b becomes what example b adds, a_b (e_label - q_b).

@@ -45,6 +45,7 @@ constexpr Kernels table(std::string_view name) {
           log_game,
           zero_one_game,
           weigh,
+          add_bias,
           from_truth,
           settle,
           logistic,

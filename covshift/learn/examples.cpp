@@ -26,18 +26,22 @@ Examples::Examples(const Problem& problem, int threads, const Reducer* reducer)
       labels_(problem.game->labels()) {
   const Problem& p = problem_;
   const std::size_t m = p.features.rows;
-  double total = 0;
-  for (std::size_t i = 0; i < m; ++i) total += p.sample_weight.empty() ? 1 : p.sample_weight[i];
+  double total = static_cast<double>(m);
+  if (!p.sample_weight.empty()) {
+    total = std::accumulate(p.sample_weight.begin(), p.sample_weight.end(), 0.0);
+  }
   reducer_->sum({&total, 1});
   if (!std::isfinite(total)) {
     throw Error(Error::Kind::numeric, "the sample weights add up to more than numbers hold");
   }
   const bool scaled = !p.log_scale.empty();
   const bool several = p.scales > 1;
+  const bool alike = p.sample_weight.empty() && p.log_weight.empty() && !scaled && !several;
+  if (alike) a_.assign(m, 1 / total);
   a_.reserve(m);
   if (scaled) r_.reserve(m);
   if (scaled) c_.reserve(m);
-  for (std::size_t i = 0; i < m; ++i) {
+  for (std::size_t i = 0; i < m && !alike; ++i) {
     const double count = p.sample_weight.empty() ? 1 : p.sample_weight[i];
     double log_r = scaled ? p.log_scale[i * p.scales] : 0;
     for (int v = 1; v < p.scales && scaled; ++v) {

@@ -24,12 +24,13 @@ struct PassTotals {
   double risk = 0;   ///< sum_i c_i H(q_i)
 };
 
-/// Weights, or a sum like them, as the kernels want them, for `labels` labels.
+/// Weights, or a sum like them, as the kernels want them, for `labels` labels. Both begin with a
+/// cache line: a line that two threads add to is slow for both.
 struct Packed {
   std::size_t labels = 0;
   /// Label after label if dense, column after column if sparse.
   LargeVector features;
-  std::vector<double> bias;  ///< one for each label
+  LargeVector bias;  ///< one for each label
 };
 
 /// Room for rows of features that are not in memory as the kernels want them; kept from block to

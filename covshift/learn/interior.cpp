@@ -28,6 +28,9 @@ class Interior {
         t_(RowMatrix::Zero(examples.dims(), examples.labels())),
         psi_(examples.size() * k_),
         q_(examples.size() * k_) {
+    // Before all that an interior point method keeps: log loss needs memory of its own.
+    std::optional<RowMatrix> near;
+    if (options.start.empty()) near = log_start(examples, options, q_);
     for (std::size_t lane = 0; lane < e_.lanes(); ++lane) lanes_.emplace_back(e_.game());
     const BarrierBlock& block = lanes_[0].block;
     stride_ = block.state_size();
@@ -46,12 +49,16 @@ class Interior {
       unit_.push_back(block.range() + e_.r(i) * std::sqrt(e_.norm2(i)) * bound);
       share += e_.c()[i] * unit_[i];
     }
-    if (options.start.empty()) {
+    if (!options.start.empty()) {
+      std::copy(options.start.begin(), options.start.end(), t_.data());
+      start_from(false);
+    } else if (near) {
+      t_ = *near;
+      start_from(true);
+    } else {
       for (std::size_t i = 0; i < e_.size(); ++i) {
         block.start(e_.label()[i], unit_[i], &state_[i * stride_]);
       }
-    } else {
-      start_from(options.start);
     }
     e_.reducer().sum({&share, 1});
     // From there they head for products that weigh the same in the sum, c q s: the quadratic
@@ -125,26 +132,28 @@ class Interior {
     double products = 0;
   };
 
-  /// The players as the given weights have them, of another lambda perhaps, a step back from the
-  /// border: an interior point method finds it hard to leave a border that it starts near.
-  void start_from(std::span<const double> weights) {
-    constexpr double back = 0.3;
-    std::copy(weights.begin(), weights.end(), t_.data());
+  /// The players as the weights have them, of another lambda perhaps, a step back from the border:
+  /// an interior point method finds it hard to leave a border that it starts near. Those of the log
+  /// loss' optimum, in q_, are off the border and next to feasible.
+  void start_from(bool log_optimum) {
+    const double back_q = log_optimum ? 1e-4 : 0.3;
+    constexpr double back_p = 0.3;
     RowMatrix a;
-    e_.pass(t_, a, nullptr, keep_rows(e_.labels(), psi_.data(), q_.data()));
+    e_.pass(t_, a, nullptr, keep_rows(e_.labels(), psi_.data(), log_optimum ? nullptr : q_.data()));
     const BarrierBlock& block = lanes_[0].block;
     std::vector<double> p(e_.game().actions());
     for (std::size_t i = 0; i < e_.size(); ++i) {
       const std::span<const double> psi(&psi_[i * k_], k_);
       BarrierState x = block.map(&state_[i * stride_]);
       for (std::size_t y = 0; y < k_; ++y) {
-        x.q[y] = (1 - back) * q_[i * k_ + y] + back / static_cast<double>(k_);
+        x.q[y] = (1 - back_q) * q_[i * k_ + y] + back_q / static_cast<double>(k_);
       }
       if (!x.p.empty()) e_.game().predict(psi, p);
       for (std::size_t j = 0; j < x.p.size(); ++j) {
-        x.p[j] = (1 - back) * p[j] + back / static_cast<double>(p.size());
+        x.p[j] = (1 - back_p) * p[j] + back_p / static_cast<double>(p.size());
       }
-      block.set_slacks(e_.label()[i], psi, 0.1 * unit_[i], &state_[i * stride_]);
+      const double slack = 0.1 * (log_optimum ? block.range() : unit_[i]);
+      block.set_slacks(e_.label()[i], psi, slack, &state_[i * stride_]);
     }
   }
 

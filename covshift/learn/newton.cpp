@@ -2,8 +2,10 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 
+#include "covshift/base/threads.hpp"
 #include "covshift/learn/low_rank.hpp"
 #include "covshift/learn/sample.hpp"
 #include "covshift/learn/solvers.hpp"
@@ -26,7 +28,7 @@ void factor_at(const std::vector<double>& q, std::size_t k, NewtonSystem& system
 class Scout {
  public:
   Scout(const Examples& all, const SolveOptions& options)
-      : sample_(all.problem(), rows(all), options.seed),
+      : sample_(all.problem(), rows(all), options.seed, all.threads()),
         examples_(sample_.problem(), all.threads(), nullptr),
         system_(examples_) {}
 
@@ -73,8 +75,9 @@ class Scout {
 };
 
 /// min_T  sum_i c_i [logsumexp(psi_i) - psi_i[y_i]] + lambda ||T||^2  by Newton's method. Steps
-/// come from the factored Hessian where that is cheap, otherwise from conjugate gradients; where
-/// the whole step is not right, an exact line search on cached potentials finds how much of it is.
+/// come from conjugate gradients, or from the factored Hessian where they are many and that is
+/// cheap; where the whole step is not right, an exact line search on cached potentials finds how
+/// much of it is.
 class Newton {
  public:
   Newton(const Examples& examples, const SolveOptions& options)
@@ -86,13 +89,12 @@ class Newton {
       scout_ = std::make_unique<Scout>(examples, options);
       if (!scout_->usable()) scout_.reset();
     }
+    q_.resize(examples.size() * (k_ - 1));
     if (!scout_ && cheap_steps(examples)) {
-      direct_ = std::make_unique<NewtonSystem>(examples);
-      q_rows_.resize(examples.size() * k_);
-    } else {
-      q_.resize(examples.size() * (k_ - 1));
+      alike_ = std::make_unique<NewtonSystem>(examples);
+      alike_->factor_alike();
     }
-    if (!direct_ && !scout_) {
+    if (!alike_ && !scout_) {
       if (LowRank::worth(examples)) {
         low_rank_ = std::make_unique<LowRank>(examples, options.seed);
         if (!low_rank_->usable()) low_rank_.reset();
@@ -125,16 +127,14 @@ class Newton {
       // rounding may have lost what matters, such as small differences between large numbers.
       if (bounds.gap > 0.5 * last_gap) exact();
       last_gap = bounds.gap;
-      const RowMatrix gradient = 2 * e_.lambda() * t_ - a;
+      const auto gradient = 2 * e_.lambda() * t_ - a;  // not kept: as large as the weights
       if (direct_) {
-        if (iteration == 0 && t_.isZero(0)) {
-          direct_->factor_alike();
-        } else {
-          factor_at(q_rows_, k_, *direct_);
-        }
+        factor_at(q_rows_, k_, *direct_);
         direct_->solve(-gradient, step);
-      } else {
-        conjugate_step(gradient, monitor_.target(bounds.objective) / bounds.gap, step);
+      } else if (!conjugate_step(gradient, monitor_.target(bounds.objective) / bounds.gap, step)) {
+        direct_ = std::move(alike_);
+        q_ = {};
+        q_rows_.resize(e_.size() * k_);
       }
       const double slope = gradient.cwiseProduct(step).sum();
       if (!(slope < 0)) break;  // rounding: no direction descends any more
@@ -173,9 +173,24 @@ class Newton {
     may_round_ = false;
   }
 
+  /// Runs body(begin, end) on pieces of the weights, on all threads, and adds up what it returns;
+  /// pieces do not depend on the threads. With many classes the vectors of conjugate gradients are
+  /// a tenth of the data.
+  template <typename Body>
+  double each_piece(const Body& body) const {
+    const auto size = static_cast<std::size_t>(t_.size());
+    const std::size_t pieces = std::clamp<std::size_t>(size >> 15U, 1, 64);
+    std::array<double, 64> part{};
+    parallel_tasks(e_.threads(), pieces, [&](std::size_t p) {
+      part[p] = body(static_cast<Eigen::Index>(size * p / pieces),
+                     static_cast<Eigen::Index>(size * (p + 1) / pieces));
+    });
+    return std::accumulate(part.begin(), part.end(), 0.0);
+  }
+
   /// H x = 2 lambda x + sum_i a_i zhat_i [(diag q - q q') r_i zhat_i' x]'. Conjugate gradients do
-  /// not need more digits of q than a float has.
-  void multiply(const RowMatrix& x, RowMatrix& out) const {
+  /// not need more digits of q than a float has. Returns x'H x.
+  double multiply(const RowMatrix& x, RowMatrix& out) const {
     const auto body = [&](const BlockOf& block) {
       const float* q = q_.data() + block.first * (k_ - 1);
       std::array<double, block_rows> mean{};
@@ -197,12 +212,21 @@ class Newton {
     } else {
       e_.fused(x, out, body);
     }
-    out += 2 * e_.lambda() * x;
+    return each_piece([&](Eigen::Index begin, Eigen::Index end) {
+      double sum = 0;
+      for (Eigen::Index j = begin; j < end; ++j) {
+        out.data()[j] += 2 * e_.lambda() * x.data()[j];
+        sum += x.data()[j] * out.data()[j];
+      }
+      return sum;
+    });
   }
 
   /// Truncated: as exact as the distance from the optimum deserves (superlinear convergence), but
   /// no more than it takes to bring the gap, which falls with the residual's square, to `share`.
-  void conjugate_step(const RowMatrix& gradient, double share, RowMatrix& step) {
+  /// False if it has taken as long as a step by the factored Hessian would.
+  template <typename Gradient>
+  bool conjugate_step(const Gradient& gradient, double share, RowMatrix& step) {
     step.setZero();
     if (scout_) scout_->factor(t_);
     if (may_round_ && products_ > 1) {  // it is not over at once: rounding will be worth its time
@@ -210,46 +234,67 @@ class Newton {
       may_round_ = false;
     }
     RowMatrix residual = -gradient;
-    RowMatrix better(t_.rows(), t_.cols());
-    const auto precondition = [&] {
-      if (scout_) {
-        scout_->solve(residual, better);
-      } else if (low_rank_) {
-        low_rank_->solve(residual, better);
-      } else {
-        better =
-            Eigen::Map<const Eigen::VectorXd>(scale_.data(), t_.rows()).asDiagonal() * residual;
+    // The residual, preconditioned, or a product with the Hessian: never both.
+    RowMatrix work = RowMatrix::Zero(t_.rows(), t_.cols());
+    // residual -= length work, and work becomes the preconditioned residual; their inner product.
+    const auto precondition = [&](double length) {
+      if (scout_ || low_rank_ || alike_) {
+        residual -= length * work;
+        if (scout_) {
+          scout_->solve(residual, work);
+        } else if (low_rank_) {
+          low_rank_->solve(residual, work);
+        } else {
+          alike_->solve(residual, work);
+        }
+        return residual.cwiseProduct(work).sum();
       }
-      return residual.cwiseProduct(better).sum();
+      return each_piece([&](Eigen::Index begin, Eigen::Index end) {
+        double sum = 0;
+        for (Eigen::Index j = begin; j < end; ++j) {
+          double& left = residual.data()[j];
+          left -= length * work.data()[j];
+          work.data()[j] = left * scale_[static_cast<std::size_t>(j) / k_];
+          sum += left * work.data()[j];
+        }
+        return sum;
+      });
     };
-    double squared = precondition();
-    RowMatrix direction = better;
-    RowMatrix product(t_.rows(), t_.cols());
+    double squared = precondition(0);
+    RowMatrix direction = work;
     const double first = std::sqrt(squared);
     if (largest_ == 0) largest_ = first;
     const double digits = rounded_ ? 0.01 : 0;  // that its products have
     const double enough =
         std::min(0.5, std::max({digits, std::sqrt(first / largest_), 0.2 * std::sqrt(share)})) *
         first;
-    for (int j = 0; j < 500 && std::sqrt(squared) > enough; ++j) {
-      if (monitor_.out_of_time()) return;
+    const std::size_t limit = alike_ ? std::max<std::size_t>(10, NewtonSystem::size(e_) / 8) : 500;
+    for (std::size_t round = 0; std::sqrt(squared) > enough; ++round) {
+      if (round == limit) return !alike_;
+      if (monitor_.out_of_time()) return true;
       const auto curvature_of = [&] {
         ++products_;
-        multiply(direction, product);
-        return direction.cwiseProduct(product).sum();
+        return multiply(direction, work);
       };
       double curvature = curvature_of();
       if (rounded_ && !(curvature > 0 && std::isfinite(curvature))) {  // beyond what floats hold
         exact();
         curvature = curvature_of();
       }
-      if (!(curvature > 0)) return;
-      step += (squared / curvature) * direction;
-      residual -= (squared / curvature) * product;
-      const double next = precondition();
-      direction = better + (next / squared) * direction;
+      if (!(curvature > 0)) return true;
+      const double length = squared / curvature;
+      const double next = precondition(length);
+      each_piece([&](Eigen::Index begin, Eigen::Index end) {
+        for (Eigen::Index j = begin; j < end; ++j) {
+          double& along = direction.data()[j];
+          step.data()[j] += length * along;
+          along = work.data()[j] + next / squared * along;
+        }
+        return 0.0;
+      });
       squared = next;
     }
+    return true;
   }
 
   /// The length at which the derivative along `step` is (nearly) 0: a safeguarded secant search on
@@ -294,6 +339,7 @@ class Newton {
       std::vector<double> psi(k_ * block_rows);
       std::vector<double> q(k_ * block_rows);
       std::array<double, block_rows> value{};
+      double sum = 0;
       for (std::size_t first = begin; first < end; first += block_rows) {
         const std::size_t n = std::min(block_rows, end - first);
         const double* from = psi_.data() + first * k_;
@@ -307,9 +353,10 @@ class Newton {
         for (std::size_t b = 0; b < n; ++b) {
           double change = -move[b * k_ + e_.label()[first + b]];
           for (std::size_t y = 0; y < k_; ++y) change += q[y * block_rows + b] * move[b * k_ + y];
-          partial[lane] += e_.c()[first + b] * change;
+          sum += e_.c()[first + b] * change;
         }
       }
+      partial[lane] = sum;
     });
     double total = 0;
     for (const double part : partial) total += part;
@@ -322,7 +369,8 @@ class Newton {
   Monitor monitor_;
   RowMatrix t_;
   std::unique_ptr<NewtonSystem> direct_;
-  std::vector<double> q_rows_;  // with direct_
+  std::vector<double> q_rows_;           // with direct_
+  std::unique_ptr<NewtonSystem> alike_;  // where all classes are as likely: a preconditioner
   std::vector<float> q_;
   std::vector<double> psi_, move_;
   std::unique_ptr<Scout> scout_;

@@ -22,16 +22,14 @@ void from_block(const double* block, std::size_t n, std::size_t labels, double* 
   }
 }
 
-/// x'y; sums apart, so that additions need not wait for each other.
-double dot(std::size_t n, const double* x, const double* y) {
-  constexpr std::size_t apart = 8;
-  std::array<double, apart> sum{};
-  std::size_t b = 0;
-  for (; b + apart <= n; b += apart) {
-    for (std::size_t l = 0; l < apart; ++l) sum[l] += x[b + l] * y[b + l];
-  }
-  for (; b < n; ++b) sum[0] += x[b] * y[b];
-  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+/// body(row) for every row of weights, on all threads where there are many.
+template <typename Body>
+void each_row(int threads, const RowMatrix& t, const Body& body) {
+  const auto rows = static_cast<std::size_t>(t.rows());
+  const std::size_t tasks = std::clamp<std::size_t>(t.size() >> 15U, 1, 64);
+  parallel_tasks(threads, tasks, [&](std::size_t task) {
+    for (std::size_t j = rows * task / tasks; j < rows * (task + 1) / tasks; ++j) body(j);
+  });
 }
 
 }  // namespace
@@ -122,7 +120,7 @@ Packed Examples::pack(const RowMatrix& t, bool contrasts) const {
   const std::size_t pitch = sparse() ? sparse_pitch(packed.labels) : padded(cols_);
   const auto k = static_cast<std::size_t>(labels_);
   const std::size_t skip = k - packed.labels;
-  for (std::size_t j = 0; j < static_cast<std::size_t>(t.rows()); ++j) {
+  each_row(threads_, t, [&](std::size_t j) {
     const double* row = t.data() + j * k;
     const double base = contrasts ? row[0] : 0;
     for (std::size_t y = 0; y < packed.labels; ++y) {
@@ -130,7 +128,7 @@ Packed Examples::pack(const RowMatrix& t, bool contrasts) const {
           j == cols_ ? packed.bias[y] : packed.features[sparse() ? j * pitch + y : y * pitch + j];
       to = row[y + skip] - base;
     }
-  }
+  });
   return packed;
 }
 
@@ -139,7 +137,7 @@ RowMatrix Examples::unpack(const Packed& packed) const {
   const auto k = static_cast<std::size_t>(labels_);
   const std::size_t skip = k - packed.labels;
   RowMatrix out(dims(), labels_);
-  for (std::size_t j = 0; j < static_cast<std::size_t>(dims()); ++j) {
+  each_row(threads_, out, [&](std::size_t j) {
     double* row = out.data() + j * k;
     double rest = 0;
     for (std::size_t y = 0; y < packed.labels; ++y) {
@@ -148,7 +146,7 @@ RowMatrix Examples::unpack(const Packed& packed) const {
       rest -= row[y + skip];
     }
     if (skip == 1) row[0] = rest;
-  }
+  });
   return out;
 }
 
@@ -181,12 +179,11 @@ void Examples::times(std::size_t first, std::size_t n, const Packed& t, double* 
 }
 
 void Examples::finish_times(std::size_t first, std::size_t n, const Packed& t, double* psi) const {
+  if (problem_.bias && rho_.empty()) kernels().add_bias(n, t.labels, t.bias.data(), psi);
+  if (rho_.empty() && r_.empty()) return;
   for (std::size_t y = 0; y < t.labels; ++y) {
     double* row = psi + y * block_rows;
-    if (problem_.bias && rho_.empty()) {
-      const double bias = t.bias[y];
-      for (std::size_t b = 0; b < n; ++b) row[b] += bias;
-    } else if (problem_.bias) {
+    if (problem_.bias && !rho_.empty()) {
       for (std::size_t b = 0; b < n; ++b) row[b] += bias_of(first + b) * t.bias[y];
     }
     if (r_.empty()) continue;
@@ -253,7 +250,8 @@ void Examples::fused(const RowMatrix& t, RowMatrix& out, const BlockBody& body) 
 PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_given,
                           const BlockBody& see) const {
   const auto k = static_cast<std::size_t>(labels_);
-  std::vector<PassTotals> totals(lanes_);
+  struct alignas(128) OnLinesOfItsOwn : PassTotals {};
+  std::vector<OnLinesOfItsOwn> totals(lanes_);
   fused(t, a, [&](const BlockOf& block) {
     const std::size_t n = block.rows;
     const std::size_t first = block.first;
@@ -262,11 +260,14 @@ PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_give
     const int* label = label_.data() + first;
     const double* weight = c().data() + first;
     std::array<double, block_rows> value{};
+    const auto add = [&](const std::array<double, block_rows>& of, double& sum) {
+      kernels().columns_sums(n, 1, block_rows, of.data(), weight, &sum);
+    };
     // Relative to the true label: V(psi) - psi[y] = V(psi - psi[y]) without cancellation.
     kernels().from_truth(n, k, label, psi);
     game().play_block(n, psi, label, value.data(), q);
     PassTotals& total = totals[block.lane];
-    total.loss += dot(n, weight, value.data());
+    add(value, total.loss);
     if (q_given != nullptr) {
       to_block(q_given + first * k, n, k, q);
       std::array<double, block_rows> risk{};
@@ -274,7 +275,7 @@ PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_give
         risk[b] = game().bayes_risk({q_given + (first + b) * k, k}, label[b]);
         value[b] -= risk[b];
       }
-      total.risk += dot(n, weight, risk.data());
+      add(risk, total.risk);
     }
     if (see) see(block);
     // What the potentials leave of V: H(q) for the best answers, the slack for given ones.
@@ -282,7 +283,7 @@ PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_give
     if (q_given != nullptr) {
       for (std::size_t b = 0; b < n; ++b) value[b] = std::max(0.0, value[b]);
     }
-    (q_given != nullptr ? total.slack : total.risk) += dot(n, weight, value.data());
+    add(value, q_given != nullptr ? total.slack : total.risk);
   });
   std::array<double, 3> sums{};
   for (const PassTotals& lane : totals) {

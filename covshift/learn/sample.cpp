@@ -1,10 +1,14 @@
 #include "covshift/learn/sample.hpp"
 
+#include <algorithm>
+
 #include "covshift/base/random.hpp"
+#include "covshift/base/threads.hpp"
 
 namespace covshift {
 
-Sample::Sample(const Problem& from, std::size_t rows, std::uint64_t seed) : problem_(from) {
+Sample::Sample(const Problem& from, std::size_t rows, std::uint64_t seed, int threads)
+    : problem_(from) {
   const std::size_t all = from.features.rows;
   std::vector<std::size_t> chosen(rows);
   Random random(seed);
@@ -27,11 +31,14 @@ Sample::Sample(const Problem& from, std::size_t rows, std::uint64_t seed) : prob
             features_.offsets.push_back(static_cast<std::int64_t>(features_.columns.size()));
           }
         } else {
-          features_.values.reserve(rows * features_.cols);
-          for (const std::size_t i : chosen) {
-            const auto* row = x.data + i * x.stride;
-            features_.values.insert(features_.values.end(), row, row + features_.cols);
-          }
+          features_.values.resize(rows * features_.cols);
+          constexpr std::size_t tasks = 16;  // each row is somewhere else in memory
+          parallel_tasks(threads, tasks, [&](std::size_t task) {
+            for (std::size_t k = rows * task / tasks; k < rows * (task + 1) / tasks; ++k) {
+              std::copy_n(x.data + chosen[k] * x.stride, features_.cols,
+                          features_.values.data() + k * features_.cols);
+            }
+          });
         }
       },
       from.features.storage);

@@ -11,7 +11,7 @@ namespace covshift {
 /// Rows of a problem, drawn one from each of as many equal stretches; owns what it looks at.
 class Sample {
  public:
-  Sample(const Problem& from, std::size_t rows, std::uint64_t seed);
+  Sample(const Problem& from, std::size_t rows, std::uint64_t seed, int threads);
   Sample(const Sample&) = delete;
   Sample& operator=(const Sample&) = delete;
 

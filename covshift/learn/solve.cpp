@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/threads.hpp"
 #include "covshift/learn/solvers.hpp"
 
 namespace covshift {
@@ -84,6 +85,7 @@ std::string_view to_string(Status status) {
 }
 
 Solution solve(const Problem& problem, const SolveOptions& options) {
+  const TeamScope team;
   check_settings(problem);
   if (!options.features_checked) check_features(problem.features, options.threads);
   if (!(options.tolerance > 0)) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
+#include <span>
 
 #include "covshift/learn/cholesky.hpp"
 #include "covshift/learn/examples.hpp"
@@ -75,6 +77,13 @@ class NewtonSystem {
 /// True where a step with the factored system costs little: not more than a few passes, or next to
 /// nothing.
 bool cheap_steps(const Examples& examples);
+
+/// Where a game of costs may start: from the optimum of log loss on the same examples, which a few
+/// cheap steps find. Returns its weights at the best scale for the game, whose objective is near
+/// the least, and fills q (examples x K) with its adversaries, whose dual value is near the
+/// greatest: A(q) = 2 lambda T at that optimum. None where it is no guide, or log loss takes long.
+std::optional<RowMatrix> log_start(const Examples& examples, const SolveOptions& options,
+                                   std::span<double> q);
 
 Solution solve_newton(const Examples& examples, const SolveOptions& options);
 Solution solve_interior(const Examples& examples, const SolveOptions& options);

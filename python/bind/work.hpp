@@ -15,6 +15,8 @@
 #include <string_view>
 #include <thread>
 
+#include "covshift/base/threads.hpp"
+
 namespace covshift::python {
 
 namespace nb = nanobind;
@@ -51,6 +53,7 @@ auto on_this_thread(Work&& work) {
   };
   try {
     const nb::gil_scoped_release release;
+    const TeamScope team;
     return work(control);
   } catch (...) {
     if (python_error) std::rethrow_exception(python_error);
@@ -82,6 +85,7 @@ auto with_progress(const nb::object& progress, Work&& work) {
   };
   std::thread worker([&] {
     try {
+      const TeamScope team;
       result.emplace(work(control));
     } catch (...) {
       error = std::current_exception();

@@ -1,10 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <mutex>
 #include <numeric>
+#include <set>
+#include <thread>
 #include <vector>
 
 #include "covshift/base/error.hpp"
@@ -23,6 +27,34 @@ TEST(Threads, RunEveryTaskOnce) {
     std::vector<int> runs(1000, 0);
     parallel_tasks(threads, runs.size(), [&](std::size_t i) { ++runs[i]; });
     EXPECT_EQ(std::count(runs.begin(), runs.end(), 1), 1000) << threads << " threads";
+  }
+}
+
+TEST(Threads, AreKeptForTheNextCall) {
+  const auto ran_by = [](int threads) {
+    std::set<std::thread::id> ids;
+    std::mutex mutex;
+    std::atomic<int> here = 0;
+    parallel_tasks(threads, static_cast<std::size_t>(threads), [&](std::size_t) {
+      ++here;
+      while (here < threads) std::this_thread::yield();  // so that each takes one
+      const std::lock_guard lock(mutex);
+      ids.insert(std::this_thread::get_id());
+    });
+    return ids;
+  };
+  const TeamScope scope;
+  const auto five = ran_by(5);
+  EXPECT_EQ(five.size(), 5U);
+  EXPECT_EQ(ran_by(5), five);
+  const auto two = ran_by(2);
+  EXPECT_EQ(two.size(), 2U);
+  EXPECT_TRUE(std::includes(five.begin(), five.end(), two.begin(), two.end()));
+  EXPECT_EQ(ran_by(1), std::set{std::this_thread::get_id()});
+  for (int round = 0; round < 2000; ++round) {
+    std::array<int, 3> runs{};
+    parallel_tasks(1 + round % 4, runs.size(), [&](std::size_t i) { ++runs[i]; });
+    ASSERT_EQ(runs, (std::array{1, 1, 1}));
   }
 }
 

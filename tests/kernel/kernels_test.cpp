@@ -212,6 +212,15 @@ TEST_P(Kernel, AroundTheGameItIsArithmetic) {
       for (int& y : label) y = static_cast<int>(random.below(labels));
       std::vector<double> psi = given;
       std::vector<double> q = answer;
+      const std::vector<double> bias = numbers(labels);
+      kernel.add_bias(rows, labels, bias.data(), psi.data());
+      for (std::size_t y = 0; y < labels; ++y) {
+        for (std::size_t b = 0; b < rows; ++b) {
+          const std::size_t at = y * block_rows + b;
+          ASSERT_EQ(psi[at], given[at] + bias[y]) << labels << ' ' << rows;
+        }
+      }
+      psi = given;
       kernel.from_truth(rows, labels, label.data(), psi.data());
       kernel.settle(rows, labels, label.data(), a.data(), psi.data(), left.data(), q.data());
       for (std::size_t b = 0; b < rows; ++b) {

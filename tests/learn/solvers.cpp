@@ -4,6 +4,7 @@
 #include <functional>
 #include <thread>
 
+#include "covshift/learn/solvers.hpp"
 #include "support.hpp"
 
 namespace covshift {
@@ -80,6 +81,55 @@ TEST(Solvers, the_interior_point_method_reaches_the_last_digits) {
     add_views(data, 2, 1);
     expect_solved(solve(data.problem(), with(Solver::interior, 3e-12)), fmt::format("{}", seed),
                   3e-12);
+  }
+}
+
+/// Games of costs start from the optimum of log loss at the best scale, and from its adversaries:
+/// near the optimum, and known to be.
+TEST(Solvers, the_interior_point_method_starts_from_the_optimum_of_log_loss) {
+  for (const std::string& loss : losses()) {
+    if (loss == "log") continue;
+    Data data = make_data(loss, 400, 4, 3, 1e-4, Weights::none, 36);
+    const auto first_gap = [&] {
+      SolveOptions options = with(Solver::interior, 1e-9);
+      options.observer = [](const Progress&) { return false; };
+      return solve(data.problem(), options).gap;
+    };
+    const double least = solve(data.problem(), with(Solver::interior, 1e-9)).objective;
+    EXPECT_LT(first_gap(), 0.5 * least) << loss;
+    // Where ratios differ by orders of magnitude, it starts from nothing.
+    data.log_w.assign(data.m, 0);
+    data.log_w[7] = 5;
+    EXPECT_GT(first_gap(), 10 * least) << loss;
+    expect_solved(solve(data.problem(), with(Solver::interior, 1e-9)), loss, 1e-9);
+  }
+}
+
+TEST(Solvers, the_start_from_log_loss_is_where_the_game_is_least) {
+  for (const std::string& loss : losses()) {
+    if (loss == "log") continue;
+    for (const double lambda : {1e-5, 1e-3, 1e-2}) {
+      const Data data = make_data(loss, 300, 4, 3, lambda, Weights::none, 37);
+      const Problem problem = data.problem();
+      const Examples examples(problem, 1, nullptr);
+      std::vector<double> q(data.m * 3);
+      const auto start = log_start(examples, with(Solver::interior), q);
+      ASSERT_TRUE(start.has_value()) << loss;
+      const auto at = [&](double scale) {
+        const RowMatrix t = scale * *start;
+        return evaluate(problem, {t.data(), static_cast<std::size_t>(t.size())}).objective;
+      };
+      EXPECT_LT(at(1), at(1.25)) << loss << " lambda " << lambda;
+      EXPECT_LT(at(1), at(0.8)) << loss << " lambda " << lambda;
+      for (std::size_t i = 0; i < data.m; ++i) {
+        EXPECT_NEAR(q[3 * i] + q[3 * i + 1] + q[3 * i + 2], 1, 1e-12) << loss;
+      }
+      // Its adversaries balance its weights, at the scale that log loss has them.
+      RowMatrix a;
+      examples.pass(*start, a, q.data());
+      const double scale = a.cwiseProduct(*start).sum() / (2 * lambda * start->squaredNorm());
+      EXPECT_LT((a - 2 * lambda * scale * *start).squaredNorm() / (4 * lambda), 0.02) << loss;
+    }
   }
 }
 
