@@ -177,7 +177,7 @@ class Newton {
   /// pieces do not depend on the threads. With many classes the vectors of conjugate gradients are
   /// a tenth of the data.
   template <typename Body>
-  double each_piece(const Body& body) const {
+  double each_piece(const Body& body) {
     const auto size = static_cast<std::size_t>(t_.size());
     const std::size_t pieces = std::clamp<std::size_t>(size >> 15U, 1, 64);
     std::array<double, 64> part{};
@@ -190,7 +190,7 @@ class Newton {
 
   /// H x = 2 lambda x + sum_i a_i zhat_i [(diag q - q q') r_i zhat_i' x]'. Conjugate gradients do
   /// not need more digits of q than a float has. Returns x'H x.
-  double multiply(const RowMatrix& x, RowMatrix& out) const {
+  double multiply(const RowMatrix& x, RowMatrix& out) {
     const auto body = [&](const BlockOf& block) {
       const float* q = q_.data() + block.first * (k_ - 1);
       std::array<double, block_rows> mean{};
