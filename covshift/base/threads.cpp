@@ -11,6 +11,7 @@
 #include <omp.h>
 #elif defined(COVSHIFT_STD_THREADS)
 #include <atomic>
+#include <system_error>
 #include <thread>
 #include <vector>
 #endif
@@ -69,8 +70,12 @@ class Team {
 
   /// work() on this thread and on `helpers` others, until all have come back from it.
   void run(std::size_t helpers, const std::function<void()>& work) {
-    while (threads_.size() < helpers) {
-      threads_.emplace_back(&Team::serve, this, threads_.size(), round_.load());
+    try {
+      while (threads_.size() < helpers) {
+        threads_.emplace_back(&Team::serve, this, threads_.size(), round_.load());
+      }
+    } catch (const std::system_error&) {
+      // The system gives no more threads: those that there are will do.
     }
     begin_round(&work, helpers);
     work();

@@ -31,20 +31,21 @@ double best_scale(const Examples& e, const RowMatrix& t) {
   return std::sqrt(low * high);
 }
 
-/// Where ratios differ by orders of magnitude, the optimum of log loss hangs on other examples than
-/// the game's, and to start from it takes more steps than to start from nothing.
+/// Where weights or scales differ by orders of magnitude, the optimum of log loss hangs on other
+/// examples than the game's, and to start from it takes more steps than to start from nothing.
 bool even(const Examples& e) {
-  double sum = 0;
-  std::array<double, 2> largest{};  // c, and 1 if there is a scale
+  std::array<double, 3> sums{0, 0, static_cast<double>(e.size())};
+  std::array<double, 2> largest{};
   for (std::size_t i = 0; i < e.size(); ++i) {
-    sum += e.c()[i];
-    largest[0] = std::max(largest[0], e.c()[i]);
-    if (e.r(i) != 1) largest[1] = 1;
+    const std::array<double, 2> own{e.c()[i], e.r(i)};
+    for (std::size_t j = 0; j < own.size(); ++j) {
+      sums[j] += own[j];
+      largest[j] = std::max(largest[j], own[j]);
+    }
   }
-  std::array<double, 2> totals{sum, static_cast<double>(e.size())};
-  e.reducer().sum(totals);
+  e.reducer().sum(sums);
   e.reducer().max(largest);
-  return largest[1] == 0 && largest[0] <= 10 * totals[0] / totals[1];
+  return largest[0] * sums[2] <= 10 * sums[0] && largest[1] * sums[2] <= 10 * sums[1];
 }
 
 }  // namespace
