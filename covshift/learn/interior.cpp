@@ -44,11 +44,11 @@ class Interior {
     for (std::size_t i = 0; i < e_.size(); ++i) start += e_.c()[i] * block.range();
     e_.reducer().sum({&start, 1});
     const double bound = 0.03 * std::sqrt(start / e_.lambda());
-    double share = 0;
-    for (std::size_t i = 0; i < e_.size(); ++i) {
-      unit_.push_back(block.range() + e_.r(i) * std::sqrt(e_.norm2(i)) * bound);
-      share += e_.c()[i] * unit_[i];
-    }
+    unit_.resize(e_.size());
+    each_example([&](std::size_t i) {
+      unit_[i] = block.range() + e_.r(i) * std::sqrt(e_.norm2(i)) * bound;
+    });
+    double share = std::inner_product(unit_.begin(), unit_.end(), e_.c().begin(), 0.0);
     if (!options.start.empty()) {
       std::copy(options.start.begin(), options.start.end(), t_.data());
       start_from(false);
@@ -56,9 +56,8 @@ class Interior {
       t_ = *near;
       start_from(true);
     } else {
-      for (std::size_t i = 0; i < e_.size(); ++i) {
-        block.start(e_.label()[i], unit_[i], &state_[i * stride_]);
-      }
+      each_example(
+          [&](std::size_t i) { block.start(e_.label()[i], unit_[i], &state_[i * stride_]); });
     }
     e_.reducer().sum({&share, 1});
     // From there they head for products that weigh the same in the sum, c q s: the quadratic
@@ -132,6 +131,14 @@ class Interior {
     double products = 0;
   };
 
+  /// body(i) for every example, on all threads.
+  template <typename Body>
+  void each_example(const Body& body) const {
+    e_.each_lane([&](std::size_t begin, std::size_t end, std::size_t /*lane*/) {
+      for (std::size_t i = begin; i < end; ++i) body(i);
+    });
+  }
+
   /// The players as the weights have them, of another lambda perhaps, a step back from the border:
   /// an interior point method finds it hard to leave a border that it starts near. Those of the log
   /// loss' optimum, in q_, are off the border and next to feasible.
@@ -141,20 +148,17 @@ class Interior {
     RowMatrix a;
     e_.pass(t_, a, nullptr, keep_rows(e_.labels(), psi_.data(), log_optimum ? nullptr : q_.data()));
     const BarrierBlock& block = lanes_[0].block;
-    std::vector<double> p(e_.game().actions());
-    for (std::size_t i = 0; i < e_.size(); ++i) {
+    each_example([&](std::size_t i) {
       const std::span<const double> psi(&psi_[i * k_], k_);
       BarrierState x = block.map(&state_[i * stride_]);
       for (std::size_t y = 0; y < k_; ++y) {
         x.q[y] = (1 - back_q) * q_[i * k_ + y] + back_q / static_cast<double>(k_);
       }
-      if (!x.p.empty()) e_.game().predict(psi, p);
-      for (std::size_t j = 0; j < x.p.size(); ++j) {
-        x.p[j] = (1 - back_p) * p[j] + back_p / static_cast<double>(p.size());
-      }
+      if (!x.p.empty()) e_.game().predict(psi, x.p);
+      for (double& p : x.p) p = (1 - back_p) * p + back_p / static_cast<double>(x.p.size());
       const double slack = 0.1 * (log_optimum ? block.range() : unit_[i]);
       block.set_slacks(e_.label()[i], psi, slack, &state_[i * stride_]);
-    }
+    });
   }
 
   /// A pass with the adversaries as they stand, made distributions.

@@ -114,6 +114,7 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
     Workspace work;
     std::vector<double> part(count * block_rows);
     std::vector<double> psi(count * block_rows);
+    double trace = 0;
     const std::size_t end = size() * (lane + 1) / lanes;
     for (std::size_t first = size() * lane / lanes; first < end; first += block_rows) {
       const std::size_t n = std::min(block_rows, end - first);
@@ -121,14 +122,20 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
       const auto slice = [&](std::size_t c) {
         return DenseBlock{rows.data + c * tile, rows.stride, n, width_of(c)};
       };
-      for (std::size_t b = 0; b < n; ++b) {
-        const double own = bias != nullptr ? bias_of(first + b) : 0;
-        const Eigen::Map<const Eigen::VectorXd> row(rows.data + b * rows.stride,
-                                                    static_cast<Eigen::Index>(cols_));
-        traces[lane] += a_[first + b] * r(first + b) * (row.squaredNorm() + own * own);
+      const auto add_square = [&](std::size_t b, double square) {
+        trace += a_[first + b] * r(first + b) * square;
+      };
+      for (std::size_t b = 0; b < n && bias != nullptr; ++b) {
+        add_square(b, bias_of(first + b) * bias_of(first + b));
       }
       std::fill(psi.begin(), psi.end(), 0.0);
       for (std::size_t c = 0; c < tiles; ++c) {
+        for (std::size_t b = 0; b < n; ++b) {
+          const double* row = slice(c).data + b * rows.stride;
+          double square = 0;
+          kernels().columns_sums(width_of(c), 1, 0, row, row, &square);
+          add_square(b, square);
+        }
         kernels().times(slice(c), vectors.data() + count * tile * c, count, part.data());
         for (std::size_t y = 0; y < count; ++y) {
           for (std::size_t b = 0; b < n; ++b) psi[y * block_rows + b] += part[y * block_rows + b];
@@ -146,6 +153,7 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
         kernels().times_transposed(slice(c), psi.data(), count, sum.data() + count * tile * c);
       }
     }
+    traces[lane] = trace;
   });
   out = RowMatrix::Zero(x.rows(), x.cols());
   parallel_tasks(threads_, tiles, [&](std::size_t c) {
