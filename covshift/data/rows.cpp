@@ -75,14 +75,13 @@ std::vector<std::size_t> sorted(std::vector<std::size_t> list,
 /// threads, and in reach of the cache. Rows of equal keys stay in the order they have.
 std::vector<std::size_t> perhaps_copies(std::span<const std::size_t> list, int threads,
                                         const std::vector<std::uint64_t>& key) {
-  const unsigned part_bits = list.size() < 50'000 ? 0 : 2;
-  const std::size_t parts = std::size_t{1} << part_bits;
+  const std::size_t parts = list.size() < 50'000 ? 1 : 4;
   const std::size_t bits = std::bit_ceil(32 * list.size() + 64) / parts;
   std::vector<std::vector<std::size_t>> perhaps(parts);
   parallel_tasks(threads, parts, [&](std::size_t part) {
     std::vector<bool> once(bits);
     std::vector<bool> again(bits);
-    const auto mine = [&](std::uint64_t k) { return std::rotl(k, 2) % parts == part; };
+    const auto mine = [&](std::uint64_t k) { return (k >> 62U) % parts == part; };
     for (const std::size_t i : list) {
       if (!mine(key[i])) continue;
       const std::size_t bit = key[i] & (bits - 1);

@@ -136,5 +136,18 @@ TEST(Places, OfEntriesThatAreNowhereAreRefused) {
   EXPECT_THROW(check({}, {}, 5), Error);
 }
 
+/// So many that the search is cut into parts.
+TEST(Copies, AmongManyRowsForAnyNumberOfThreads) {
+  constexpr std::size_t rows = 60'000;
+  std::vector<double> x(rows);
+  for (std::size_t i = 0; i < rows; ++i) x[i] = 0.1 * static_cast<double>(i % 59'990);
+  for (const int threads : {1, 3}) {
+    const std::vector<Copy> found =
+        copies(Rows(MatrixView::dense(x.data(), rows, 1), {}), {}, {}, threads);
+    ASSERT_EQ(found.size(), 10U);
+    for (const Copy& copy : found) EXPECT_EQ(copy.row, copy.of + 59'990);
+  }
+}
+
 }  // namespace
 }  // namespace covshift
