@@ -10,11 +10,10 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
-#include "covshift/lab/results.hpp"
+#include "covshift/lab/result.hpp"
 #include "covshift/lab/statistics.hpp"
-#include "covshift/lab/sweep.hpp"
 #include "covshift/lab/tables.hpp"
-#include "tests/lab/support.hpp"
+#include "tests/draw/support.hpp"
 
 namespace covshift {
 namespace {
@@ -96,25 +95,6 @@ TEST(Experiment, StopsWhenAsked) {
   options.cancelled = [] { return true; };
   const std::vector<Contestant> lr = {{"lr", {Kind::cv}}};
   EXPECT_THROW(run_draws(made_up(100), lr, default_reading(), options), Error);
-}
-
-TEST(BiasedSampling, CrossingMixesThePortions) {
-  const Dataset data = made_up(2000);
-  BiasedSampling options;
-  options.feature = 0;
-  options.crossing = 0.25;
-  options.train = options.target = 4000;
-  const BiasedSample s = biased_sample(data.features.view(), options);
-  const std::set<std::size_t> train(s.train.begin(), s.train.end());
-  double crossed = 0;
-  for (const std::size_t i : train) {
-    crossed +=
-        data.features.values[3 * i] > s.threshold ? 1 / static_cast<double>(train.size()) : 0;
-  }
-  EXPECT_NEAR(crossed, 0.25, 0.05);
-  for (const std::size_t i : s.target) EXPECT_FALSE(train.contains(i)) << "a row is in one portion";
-  options.crossing = 1;
-  EXPECT_THROW(biased_sample(data.features.view(), options), Error);
 }
 
 /// A table of made-up outcomes with known answers.
@@ -223,7 +203,7 @@ TEST(Datasets, MissingAndDifferentFilesAreTold) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), Error::Kind::file);
-    EXPECT_THAT(e.what(), HasSubstr("this is another file"));
+    EXPECT_THAT(e.what(), HasSubstr("the content is different"));
     EXPECT_THAT(e.what(), HasSubstr("archive.ics.uci.edu"));
   }
   EXPECT_THROW(load_dataset("vertebral", folder.string()), Error);

@@ -1,4 +1,4 @@
-#include "covshift/lab/sampling.hpp"
+#include "covshift/shift/sampling.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,6 +33,25 @@ TEST(BiasedSampling, SplitsByTheFeature) {
   std::size_t below = 0;
   for (std::size_t i = 0; i < 300; ++i) below += x[3 * i + 1] <= s.threshold ? 1 : 0;
   EXPECT_EQ(below, 90U);
+}
+
+TEST(BiasedSampling, CrossingMixesThePortions) {
+  const std::vector<double> x = cloud(2000);
+  const MatrixView view = MatrixView::dense(x.data(), 2000, 3);
+  BiasedSampling options;
+  options.feature = 0;
+  options.crossing = 0.25;
+  options.train = options.target = 4000;
+  const BiasedSample s = biased_sample(view, options);
+  const std::set<std::size_t> train(s.train.begin(), s.train.end());
+  double crossed = 0;
+  for (const std::size_t i : train) {
+    crossed += x[3 * i] > s.threshold ? 1 / static_cast<double>(train.size()) : 0;
+  }
+  EXPECT_NEAR(crossed, 0.25, 0.05);
+  for (const std::size_t i : s.target) EXPECT_FALSE(train.contains(i)) << "a row is in one portion";
+  options.crossing = 1;
+  EXPECT_THROW(biased_sample(view, options), Error);
 }
 
 TEST(BiasedSampling, DrawsInProportionToTheNormalDensity) {

@@ -1,4 +1,4 @@
-#include "covshift/lab/svg.hpp"
+#include "covshift/draw/svg.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
-#include "covshift/lab/colours.hpp"
-#include "tests/lab/support.hpp"
+#include "tests/draw/support.hpp"
 
 namespace covshift {
 namespace {
