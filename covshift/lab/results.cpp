@@ -164,17 +164,15 @@ std::string reasons(const Json& one, const Json& sweep) {
   const Texts shifted = {"robust-view", "robust", "iw"};
   const std::string now = severity("0.1", "stable");
   std::string text =
-      "Numbers in tables without data sets are log losses in bits, averaged over the four data "
-      "sets "
-      "of the sweep.\n\n" +
+      "Tables without data sets show log losses in bits, averaged over the four data sets of the "
+      "sweep.\n\n" +
       sharpness(one, sweep) +
-      "### The ratio's regularisation decides\n\n"
-      "Robust divides its potentials by the density ratio. A ratio near 1 makes it LR; an extreme "
-      "one makes it a guess, and leaves importance weighting a handful of examples. Cross "
-      "validation of the ratio asks for extreme ones as soon as the samples can be told apart; the "
-      "paper's formula, taken for a mean loss, for a ratio of about 1. The rule `stable` (the "
-      "default) is cross validation with enough regularisation to leave the weights an effective "
-      "sample of half the rows, at most 100.\n\n";
+      "### Regularisation of the ratio\n\nRobust divides its potentials by the density ratio. With "
+      "a ratio near 1 it is LR; with extreme ratios it guesses, and importance weighting is left "
+      "with a handful of examples. Cross validation of the ratio prefers extreme ratios as soon as "
+      "the samples can be told apart; the paper's formula, applied to a mean loss, gives a ratio "
+      "of about 1. The rule `stable` (the default) is cross validation with enough regularisation "
+      "to leave the weights an effective sample of half the rows, at most 100.\n\n";
   Texts labels;
   for (const char* crossing : {"0", "0.1", "0.3"}) {
     for (const char* rule : {"cv", "stable"}) labels.push_back(severity(crossing, rule));
@@ -190,10 +188,9 @@ std::string reasons(const Json& one, const Json& sweep) {
   text += fmt::format(
       "\n### Model selection\n\nThe grid's smallest lambda is chosen most of the time (mean log2 "
       "lambda: lr {:.1f}, iw {:.1f}, robust {:.1f}): held-out training rows, weighted or not, lie "
-      "where the training data are, and there less regularisation is better. On the target it is "
-      "LR and IW that pay for it. (Copies of a row, which sampling with replacement makes, are "
-      "held "
-      "out together.) What one lambda for all would have given:\n\n",
+      "where the training data are, and less regularisation is better there. On the target, LR and "
+      "IW pay for it. (Copies of a row, which sampling with replacement creates, are held out "
+      "together.) The results of one lambda for all methods:\n\n",
       average(sweep, now, "lr", "mean_log2_lambda"), average(sweep, now, "iw", "mean_log2_lambda"),
       average(sweep, now, "robust", "mean_log2_lambda"));
   labels = {now};
@@ -203,17 +200,15 @@ std::string reasons(const Json& one, const Json& sweep) {
   text += compared(sweep, labels, all);
   text += fmt::format(
       "\n### Views\n\nA generalized view has r near 1: its evidence counts as in LR. So "
-      "Robust-View "
-      "lies between Robust and importance weighting, the nearer to the latter the more views "
-      "generalize, and it gains where Robust is too careful and loses where LR is too bold. With "
-      "the threshold 0.1, {:.1f} views generalize on average.\n\n",
+      "Robust-View lies between Robust and importance weighting, closer to the latter the more "
+      "views generalize; it gains where Robust is too cautious and loses where LR is "
+      "overconfident. With the threshold 0.1, {:.1f} views generalize on average.\n\n",
       average(sweep, now, "robust-view", "mean_generalized_views"));
   text += compared(sweep, {"view threshold 0", "view threshold 0.01", now, "view threshold 1"},
                    shifted);
   text +=
-      "\n### The bias\n\nThe bias is under the joint assumption. Letting it generalize fully (r "
-      "= 1) carries the training sample's class shares to where there are no training "
-      "data:\n\n";
+      "\n### The bias\n\nThe bias is under the joint assumption. Letting it generalize fully (r = "
+      "1) extends the training sample's class shares to regions without training data:\n\n";
   return text + compared(sweep, {now, "the bias generalizes fully (r = 1)"}, shifted);
 }
 
@@ -244,17 +239,15 @@ std::string results_page(std::span<const LabResult> results) {
   const Json& three = find(results, "table3").json;
   const Json& sweep = find(results, "sweep").json;
   std::string text = fmt::format(
-      "# What of the paper holds\n\nMade by `covshift reproduce all --data DIR -o OUT --seed {}`: "
-      "every number and verdict on this page is computed from that run. A claim about means holds "
-      "on a data set if the means are in the claimed order; p is of the paired t-test over the "
-      "draws, so that the reader can tell an order from an accident.\n\n"
-      "The paper leaves open by which feature the data are split, where, how sharply, and how a "
-      "and b are drawn. A hard split at the median of a random feature makes the two samples "
-      "perfectly separable. Here one row in ten crosses the split, because accuracies then come "
-      "near "
-      "the paper's (see \"How sharp the split was\"); that is the default reading, and the map has "
-      "the "
-      "others.\n\n## Claim by claim\n\n",
+      "# Which of the paper's claims hold\n\nMade by `covshift reproduce all --data DIR -o OUT "
+      "--seed {}`: every number and verdict on this page is computed from that run. A claim about "
+      "means holds on a data set if the means are in the claimed order; p is that of the paired "
+      "t-test over the draws, to tell a real difference from chance.\n\nThe paper does not say by "
+      "which feature the data are split, where, how sharply, or how a and b are drawn. A hard "
+      "split at the median of a random feature makes the two samples perfectly separable. Here one "
+      "row in ten crosses the split, because accuracies are then close to the paper's (see \"How "
+      "sharp the split was\"). This is the default reading; the map shows others.\n\n## Claim by "
+      "claim\n\n",
       one["seed"].get<unsigned long long>());
   text += claims(one, two, three);
   text += "\nThe figures' claims are judged in docs/figures.md, with the numbers below.\n\n";

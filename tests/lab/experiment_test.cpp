@@ -61,7 +61,7 @@ TEST(Experiment, IsTheSameForAnyThreadsAndNumberOfDraws) {
 }
 
 // The shift estimated once for all methods is the one that each would have estimated.
-TEST(Experiment, EqualsAFitOfItsOwn) {
+TEST(Experiment, EqualsASeparateFit) {
   const Dataset data = made_up(300);
   const Split split = draw_split(data, default_reading().sampling, 5, 0);
   const std::vector<Contestant> contestants = {{"robust", {Kind::fixed, 0.01}},
@@ -90,7 +90,7 @@ TEST(Experiment, EqualsAFitOfItsOwn) {
   }
 }
 
-TEST(Experiment, StopsWhenAsked) {
+TEST(Experiment, StopsWhenCancelled) {
   ExperimentOptions options = few(4);
   options.cancelled = [] { return true; };
   const std::vector<Contestant> lr = {{"lr", {Kind::cv}}};
@@ -123,7 +123,7 @@ TableRun made_table() {
   return run;
 }
 
-TEST(Tables, MarkTheBestAndWhatCannotBeTold) {
+TEST(Tables, MarkTheBestAndStatisticalTies) {
   const TableRun run = made_table();
   EXPECT_EQ(run.best(0), (std::vector<bool>{true, true, false, false}));
   const LabResult result = report(run);
@@ -162,7 +162,7 @@ std::string real_data() {
   return (root.parent_path() / "shared" / "data").string();
 }
 
-TEST(Datasets, AreReadWhole) {
+TEST(Datasets, AreReadCompletely) {
   const std::string folder = real_data();
   if (!std::filesystem::exists(folder)) {
     GTEST_SKIP() << "there is no shared/data beside the checkout";
@@ -191,7 +191,7 @@ TEST(Datasets, AreReadWhole) {
   EXPECT_EQ(documents.classes, 6);
 }
 
-TEST(Datasets, MissingAndDifferentFilesAreTold) {
+TEST(Datasets, ReportMissingAndDifferentFiles) {
   const auto folder = std::filesystem::temp_directory_path() / "covshift-datasets-test";
   std::filesystem::create_directories(folder / "seeds");
   std::ofstream(folder / "seeds" / "seeds_dataset.txt") << "1 2 3\n";

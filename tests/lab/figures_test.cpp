@@ -70,7 +70,7 @@ TEST(PlaneDraw, FlipsExactlyTheNoise) {
   EXPECT_NE(draw_plane(example, 1).train.x, draw_plane(example, 2).train.x);
 }
 
-TEST(PlaneDraw, RefusesABoundaryOutOfReach) {
+TEST(PlaneDraw, RejectsABoundaryOutOfReach) {
   PlaneExample example = figure3_setting().panels[0].example;
   example.boundary = {1e6, 1, 1};
   example.noise = 0;
@@ -146,7 +146,7 @@ TEST(Figures, SameForAnyNumberOfThreads) {
   EXPECT_NE(report_figure(figure3_setting(), other).csv, one.csv);
 }
 
-TEST(Figures, MoreDrawsContinueFewer) {
+TEST(Figures, FirstDrawsDoNotDependOnTheirNumber) {
   // The first draws are the same: a longer run adds to a shorter one.
   const FigureRun two = run_figure(figure2_setting(), few(2));
   const FigureRun three = run_figure(figure2_setting(), few(3));
@@ -155,7 +155,7 @@ TEST(Figures, MoreDrawsContinueFewer) {
   }
 }
 
-TEST(Figures, EveryOneIsWholeAndWellFormed) {
+TEST(Figures, AreCompleteAndWellFormed) {
   for (const auto& setting : {figure1_setting, figure2_setting, figure3_setting}) {
     const LabResult result = report_figure(setting(), few(3));
     EXPECT_EQ(xml_fault(result.svg), "") << result.name;
@@ -204,7 +204,7 @@ TEST(Figures, BiasAndLambdaReachEveryPanel) {
   for (int p = 0; p < 4; ++p) EXPECT_NE(mean_loss(plain, p), mean_loss(lambda, p));
 }
 
-TEST(Figures, StopWhenAskedAndReportProgress) {
+TEST(Figures, StopWhenCancelledAndReportProgress) {
   ExperimentOptions options = few(3, 1);
   double last = 0;
   options.progress = [&](double share) {

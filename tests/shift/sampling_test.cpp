@@ -81,7 +81,7 @@ TEST(BiasedSampling, DrawsInProportionToTheNormalDensity) {
   EXPECT_NEAR(mean, expected, 0.003);
 }
 
-TEST(BiasedSampling, WithoutReplacementNoRowComesTwice) {
+TEST(BiasedSampling, WithoutReplacementNoRowIsDrawnTwice) {
   const std::vector<double> x = cloud(100);
   BiasedSampling options;
   options.replacement = false;
@@ -103,7 +103,7 @@ TEST(BiasedSampling, IsReproducible) {
   EXPECT_NE(s.train, biased_sample(view, options).train);
 }
 
-TEST(BiasedSampling, SaysWhatIsWrong) {
+TEST(BiasedSampling, RejectsInvalidOptions) {
   const std::vector<double> x(30, 1.0);
   BiasedSampling options;
   const MatrixView view = MatrixView::dense(x.data(), 10, 3);
