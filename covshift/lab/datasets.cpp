@@ -1,7 +1,6 @@
 #include "covshift/lab/datasets.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "covshift/base/error.hpp"
@@ -91,8 +90,15 @@ std::span<const DatasetSource> dataset_sources() {
 }
 
 std::string_view to_string(FileState state) {
-  constexpr std::array<std::string_view, 3> names = {"good", "missing", "different"};
-  return names.at(static_cast<std::size_t>(state));
+  switch (state) {
+    case FileState::good:
+      return "good";
+    case FileState::missing:
+      return "missing";
+    case FileState::different:
+      return "different";
+  }
+  return "unknown";
 }
 
 FileState check_file(const std::string& folder, const DatasetFile& file) {
