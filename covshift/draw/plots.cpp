@@ -101,6 +101,7 @@ std::string draw(const LinePlot& plot) {
              {.stroke = "#888888", .dash = "1 4"});
     for (const LinePlot::Line& line : panel.lines) {
       std::vector<Point> points;
+      points.reserve(line.points.size());
       for (const Point& point : line.points) points.push_back({at(point.x), up(point.y)});
       svg.polyline(points, {.stroke = categorical(line.label),
                             .width = line.dashed ? 1.5 : 2.5,

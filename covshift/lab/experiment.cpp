@@ -17,6 +17,7 @@ namespace {
 
 std::vector<int> labels_of(const std::vector<int>& labels, const std::vector<std::size_t>& rows) {
   std::vector<int> out;
+  out.reserve(rows.size());
   for (const std::size_t i : rows) out.push_back(labels[i]);
   return out;
 }
@@ -117,6 +118,7 @@ std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> c
 std::vector<double> values_of(const Outcomes& outcomes, std::size_t contestant,
                               double Outcome::*measure) {
   std::vector<double> out;
+  out.reserve(outcomes.size());
   for (const std::vector<Outcome>& draw : outcomes) out.push_back(draw[contestant].*measure);
   return out;
 }

@@ -15,6 +15,7 @@ using Json = nlohmann::ordered_json;
 
 std::vector<double> values_of(const std::vector<PanelScores>& scores, double PanelScores::*part) {
   std::vector<double> out;
+  out.reserve(scores.size());
   for (const PanelScores& s : scores) out.push_back(s.*part);
   return out;
 }
