@@ -29,9 +29,9 @@ struct ReadOptions {
 };
 
 /// Reads a whole file: .svm, .svmlight and .libsvm, .arff, .npy, anything else as delimited text
-/// (each also .gz). A column is numeric if all of its fields are numbers or missing (empty, NA, NaN,
-/// nan, ?), else categorical. Fields keep no blanks around them unless quoted; a quoted field is
-/// missing only if empty; blank lines are skipped. Columns without a name are c1, c2, ... Throws
+/// (each also .gz). A column is numeric if all of its fields are numbers or missing (empty, NA,
+/// NaN, nan, ?), else categorical. Fields keep no blanks around them unless quoted; a quoted field
+/// is missing only if empty; blank lines are skipped. Columns without a name are c1, c2, ... Throws
 /// Error with "file:line:field" for what cannot be read.
 Table read_table(const std::string& path, const ReadOptions& options = {});
 
