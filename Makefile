@@ -1,5 +1,5 @@
-# The front door: every target does its own set-up (system packages, configuring, building) and the
-# work itself is CMake's and scripts/'s. `make help` lists the targets.
+# Every target does its own set-up (system packages, configuring, building); CMake and scripts/ do the
+# work. `make help` lists the targets.
 SHELL := /bin/bash
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -13,9 +13,9 @@ all: library ## build the program, build/covshift (the default)
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS) --target covshift_cli
 
-# The plotting library of the report; without it everything else still works.
+# The report's plotting library; everything else works without it.
 library:
-	@scripts/packages.sh report || echo "make: going on without npm, and so without --report" >&2
+	@scripts/packages.sh report || echo "make: continuing without npm; --report will not be available" >&2
 	@scripts/report_library.sh
 
 demo: all ## build and run the demonstration
@@ -23,7 +23,7 @@ demo: all ## build and run the demonstration
 
 test: library ## all tests: C++, the program, the installed package, the Python wheel; format
 	@scripts/packages.sh build test python
-	@scripts/packages.sh browser || echo "make: going on without Chromium; tests of the page are skipped" >&2
+	@scripts/packages.sh browser || echo "make: continuing without Chromium; tests of the report page are skipped" >&2
 	@scripts/test.sh
 
 bench: all wheel ## covshift beside its peers, into bench/RESULTS.md (PARTS="log-dense ...", QUICK=1)
@@ -43,7 +43,7 @@ bench-csv: ## read a 1 GB CSV with our reader and with pandas (from the Python p
 	@scripts/packages.sh build bench venv
 	@scripts/bench_csv.sh
 
-check: ## what takes longer: sanitizers over the C++ tests, clang-tidy
+check: ## slower checks: sanitizers over the C++ tests, clang-tidy
 	@scripts/packages.sh build test
 	@scripts/test.sh asan tsan tidy
 
@@ -59,11 +59,11 @@ tidy: ## only clang-tidy over the library and the program
 	@scripts/packages.sh build test
 	@scripts/test.sh tidy
 
-format: ## bring all C++ sources into the project's format
+format: ## format all C++ sources
 	@scripts/packages.sh test
 	@scripts/format.sh
 
-format-check: ## say which C++ sources are not in the project's format
+format-check: ## list the C++ sources that are not formatted
 	@scripts/packages.sh test
 	@scripts/format.sh --check
 
@@ -71,7 +71,7 @@ wheel: ## build the Python package, build/python/wheel/ (pip install . does the 
 	@scripts/packages.sh build python
 	@scripts/wheel.sh
 
-bench-python: wheel ## what a prediction of one row costs from Python, and what a fit copies
+bench-python: wheel ## the cost of predicting one row from Python, and of the copies a fit makes
 	@build/python/venv/bin/python bench/python/overhead.py
 
 install: all ## install program, library and headers under PREFIX (/usr/local)

@@ -7,7 +7,6 @@
 #include "cli/output.hpp"
 #include "covshift/base/file.hpp"
 #include "covshift/lab/figures.hpp"
-#include "covshift/lab/results.hpp"
 #include "covshift/lab/sweep.hpp"
 #include "covshift/lab/tables.hpp"
 
@@ -35,34 +34,23 @@ struct Flags {
 const std::vector<std::string> experiments = {"table1",  "table2",  "table3", "figure1",
                                               "figure2", "figure3", "sweep"};
 
-/// Draws where nothing is asked for: as many as the paper has, where it says.
-int draws_of(const Flags& flags, const std::string& what) {
-  if (flags.draws > 0) return flags.draws;
-  if (what == "table3") return 10;
-  return what.starts_with("figure") ? 100 : 30;
-}
-
 LabResult run_one(const std::string& what, const Flags& flags, const Common& common,
                   ProgressBar& bar) {
-  const auto progress = [&](double share) { bar.show(what, share); };
-  if (what.starts_with("figure")) {
-    FigureOptions options;
-    options.draws = draws_of(flags, what);
-    options.seed = flags.seed;
-    options.threads = common.threads;
-    options.progress = progress;
-    options.cancelled = interrupted;
-    return what == "figure1"   ? figure1(options)
-           : what == "figure2" ? figure2(options)
-                               : figure3(options);
-  }
+  const bool figure = what.starts_with("figure");
   ExperimentOptions options;
-  options.draws = draws_of(flags, what);
+  // By default the paper's number of draws, where it states one.
+  options.draws = flags.draws > 0 ? flags.draws : what == "table3" ? 10 : figure ? 100 : 30;
   options.seed = flags.seed;
   options.threads = common.threads;
-  options.progress = progress;
+  options.progress = [&](double share) { bar.show(what, share); };
   options.cancelled = interrupted;
-  if (what == "sweep") return report(run_sweep(flags.data, options));
+  if (figure) {
+    return report_figure(what == "figure1"   ? figure1_setting()
+                         : what == "figure2" ? figure2_setting()
+                                             : figure3_setting(),
+                         options);
+  }
+  if (what == "sweep") return run_sweep(flags.data, options);
   Reading reading = default_reading();
   BiasedSampling& sampling = reading.sampling;
   sampling.crossing = flags.crossing;
@@ -86,14 +74,14 @@ LabResult run_one(const std::string& what, const Flags& flags, const Common& com
   return report(run_table3(flags.data, documents, options));
 }
 
-/// The folder of the results, made before the work in case that fails; gone again if the work does
-/// and leaves it empty.
+/// The results folder, created before the work so that a failure to create it shows early; removed
+/// again if the work fails and leaves it empty.
 class OutputFolder {
  public:
   explicit OutputFolder(std::filesystem::path path) : path_(std::move(path)) {
     std::error_code error;
     made_ = std::filesystem::create_directories(path_, error);
-    if (error) fail_file("{}: cannot make this folder: {}", path_.string(), error.message());
+    if (error) fail_file("{}: cannot create this folder: {}", path_.string(), error.message());
   }
   ~OutputFolder() {
     std::error_code error;
@@ -129,7 +117,7 @@ void run(const Flags& flags, const Common& common) {
     if (!common.json && !common.quiet) fmt::print("{}\n", result.markdown);
     printed[what] = result.json;
     results.push_back(std::move(result));
-    // What is done is kept, should a later experiment fail.
+    // Kept even if a later experiment fails.
     write_whole(files);
     files.clear();
   }

@@ -10,7 +10,7 @@
 #include "covshift/base/file.hpp"
 #include "covshift/data/encoder.hpp"
 #include "covshift/data/read_table.hpp"
-#include "covshift/lab/sampling.hpp"
+#include "covshift/shift/sampling.hpp"
 
 namespace covshift::cli {
 namespace {
@@ -25,19 +25,17 @@ struct Flags {
   BiasedSampling sampling;
 };
 
-/// The chosen rows as they stand in the file.
+/// The chosen rows as the file has them.
 std::string rows_csv(const Table& table, const std::vector<std::size_t>& rows) {
   std::string text;
-  for (const Column& column : table.columns) {
-    text += csv_field(column.name);
-    text += &column == &table.columns.back() ? '\n' : ',';
-  }
-  for (const std::size_t row : rows) {
+  const auto add = [&](const auto& field_of) {
     for (const Column& column : table.columns) {
-      text += csv_field(column.text(row));
+      text += csv_field(field_of(column));
       text += &column == &table.columns.back() ? '\n' : ',';
     }
-  }
+  };
+  add([](const Column& column) { return column.name; });
+  for (const std::size_t row : rows) add([&](const Column& column) { return column.text(row); });
   return text;
 }
 

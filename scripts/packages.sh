@@ -1,7 +1,7 @@
 #!/bin/bash
-# Installs the Debian packages that a purpose needs and that are missing:
+# Installs missing Debian packages for a purpose:
 #     scripts/packages.sh build|report|test|browser|bench|venv|python...
-# Nothing happens, and no network is needed, when all are there. As root, or with sudo.
+# Needs no network if all are installed; otherwise root or sudo.
 set -euo pipefail
 
 packages=()
@@ -9,7 +9,7 @@ for purpose in "$@"; do
   case $purpose in
     build) packages+=(cmake ninja-build g++ libeigen3-dev coinor-libclp-dev libboost-dev libcli11-dev
                       nlohmann-json3-dev libfmt-dev zlib1g-dev) ;;
-    # Another npm than Debian's will do, and the two do not go together.
+    # Any npm will do; Debian's conflicts with others.
     report) command -v npm >/dev/null || packages+=(npm) ;;
     browser) command -v chromium >/dev/null || packages+=(chromium) ;;
     test)  packages+=(libgtest-dev libgmock-dev librapidcheck-dev clang-format clang-tidy

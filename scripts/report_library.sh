@@ -1,7 +1,7 @@
 #!/bin/bash
 # Fetches the plotting library that the report bundles (covshift/report/package-lock.json pins its
-# version and content) to build/report/node_modules. Nothing happens when it is there. Without it
-# the program builds all the same, but has no --report: this says so and does not fail.
+# version and content) to build/report/node_modules, unless it is already there. On failure this prints
+# a message but succeeds: the program then builds without --report.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 folder=build/report
@@ -19,5 +19,5 @@ echo "Fetching the plotting library of the report" >&2
 if ! npm ci --prefix "$folder" --ignore-scripts --no-audit --no-fund --loglevel=error >"$folder/npm.log" 2>&1; then
   cat "$folder/npm.log" >&2
   rm -rf "$folder/node_modules" "$folder/package-lock.json"
-  echo "report_library.sh: could not fetch it; this build will have no --report" >&2
+  echo "report_library.sh: download failed; this build will have no --report" >&2
 fi

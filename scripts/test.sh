@@ -1,10 +1,10 @@
 #!/bin/bash
-# Runs the parts of the test suite, going on after a failed one, and ends with the line
+# Runs the parts of the test suite, continuing after a failure, and ends with the line
 #     N passed, N failed[, N skipped]
 # Parts (without arguments those of `usual`):
 part_names=(format build cpp cli package python asan tsan tidy)
 usual=(format build cpp cli package python)
-#   format   every C++ source is in the project's format                       counts as one test
+#   format   every C++ source is formatted                                     counts as one test
 #   build    the program and the C++ tests, release                            counts if it fails
 #   cpp      the C++ tests
 #   cli      tests of the program, tests/cli
@@ -13,10 +13,10 @@ usual=(format build cpp cli package python)
 #   asan     the C++ tests under the address and undefined behaviour sanitizers
 #   tsan     the C++ tests named *Thread* or *Parallel* under the thread sanitizer
 #   tidy     clang-tidy over the library and the program                             one test
-# What a part prints is kept in build/logs/ and shown only if the part fails.
+# The output of a part is kept in build/logs/ and shown only if the part fails.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-# Tests run side by side: threads that wait must not spin on the cores of others.
+# Tests run in parallel: waiting threads must not spin on cores that other tests need.
 export OMP_WAIT_POLICY=passive
 jobs=${JOBS:-$(nproc)}
 logs=build/logs
@@ -24,7 +24,7 @@ mkdir -p "$logs"
 passed=0 failed=0 skipped=0
 built=yes
 
-# count PASSED FAILED SKIPPED: adds a part's numbers to the totals and to its own line.
+# count PASSED FAILED SKIPPED: adds to the numbers of the current part.
 count() {
   part_passed=$((part_passed + $1)) part_failed=$((part_failed + $2))
   part_skipped=$((part_skipped + $3))
@@ -54,7 +54,7 @@ run_ctest() {
   }
   tests=$(number tests) failures=$(number failures)
   not_run=$(($(number skipped) + $(number disabled)))
-  # Tests that never started, a crash of ctest, no tests at all: also a failure.
+  # Tests that never started, a crash of ctest and an empty test suite are failures, too.
   if [ $status -ne 0 ] && [ "$failures" -eq 0 ]; then
     count $((tests - not_run)) 1 $not_run
   else
@@ -62,7 +62,7 @@ run_ctest() {
   fi
 }
 
-# Debian's own Python has Debian's numpy and headers; another one that comes first in the path may not.
+# Debian's Python has Debian's numpy and headers; another Python earlier in the path may not.
 debian_python() { if [ -x /usr/bin/python3 ]; then echo /usr/bin/python3; else echo python3; fi; }
 
 # run_unittest FOLDER: Python's unittest, counted from its last lines.
@@ -81,7 +81,7 @@ run_unittest() {
   not_run=$(($(number skipped)))
   ran=${ran:-0}
   if { [ $status -ne 0 ] && [ $bad -eq 0 ]; } || [ "$ran" -eq 0 ]; then bad=$((bad + 1)); fi
-  # Errors while loading or setting up are not among the tests that ran.
+  # Errors while loading or setting up do not count as tests that ran.
   local good=$((ran - bad - not_run))
   count $((good > 0 ? good : 0)) $bad $not_run
 }
@@ -114,7 +114,7 @@ part_cli() { if [ -d tests/cli ]; then run_unittest tests/cli; fi; }
 part_python() { if scripts/wheel.sh test; then run_pytest tests/python; else count 0 1 0; fi; }
 part_package() { one tests/package/run.sh build; }
 part_asan() {
-  # The build makes every finding fatal to the test that made it.
+  # Every finding is fatal to the test that caused it.
   export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
   export UBSAN_OPTIONS=print_stacktrace=1
   if build asan build/asan; then run_ctest build/asan; fi

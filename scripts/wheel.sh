@@ -1,10 +1,10 @@
 #!/bin/bash
 # Builds the wheel of the Python package in build/python/wheel/ and installs it in a fresh virtual
-# environment, build/python/venv: nothing of the source tree is in reach there.
-#     scripts/wheel.sh [EXTRA]        EXTRA: optional dependencies to install with it, such as test
+# environment, build/python/venv, out of reach of the source tree.
+#     scripts/wheel.sh [EXTRA]        EXTRA: optional dependencies to install, such as test
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# Debian's own Python has Debian's headers; another one that comes first in the path may not.
+# Debian's Python has Debian's headers; another Python earlier in the path may not.
 python=/usr/bin/python3
 [ -x $python ] || python=python3
 folder=$PWD/build/python

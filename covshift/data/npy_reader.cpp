@@ -171,7 +171,7 @@ Load loader(const NpyHeader& header) {
 
 }  // namespace
 
-Table read_npy(ByteSource& source) {
+Table read_npy(ByteSource& source, const ReadOptions& /*options*/) {
   const NpyHeader header = read_header(source);
   constexpr std::size_t block_items = std::size_t{1} << 18U;
   constexpr std::size_t most_columns = 10'000'000;

@@ -10,14 +10,6 @@
 
 namespace covshift {
 
-enum class TableFormat {
-  by_extension,  ///< .svm .svmlight .libsvm, .arff, .npy; anything else is delimited text
-  delimited,
-  svmlight,
-  arff,
-  npy,
-};
-
 enum class HeaderLine {
   detect,  ///< a first row without numbers and missing values is one
   present,
@@ -25,7 +17,6 @@ enum class HeaderLine {
 };
 
 struct ReadOptions {
-  TableFormat format = TableFormat::by_extension;
   char delimiter = '\0';  ///< delimited text; '\0' detects it, ' ' means runs of blanks
   HeaderLine header = HeaderLine::detect;
   /// Columns to keep as text even if they hold numbers only, such as class labels.
@@ -37,10 +28,11 @@ struct ReadOptions {
   int threads = 0;  ///< 0: as many as the machine has
 };
 
-/// Reads a whole file. A column is numeric if all of its fields are numbers or missing (empty, NA,
+/// Reads a whole file: .svm, .svmlight and .libsvm, .arff, .npy, anything else as delimited text
+/// (each also .gz). A column is numeric if all of its fields are numbers or missing (empty, NA,
 /// NaN, nan, ?), else categorical. Fields keep no blanks around them unless quoted; a quoted field
-/// is missing only if empty; blank lines are skipped. Columns without a name are c1, c2, ...
-/// Throws Error with "file:line:field" for what cannot be read.
+/// is missing only if empty; blank lines are skipped. Columns without a name are c1, c2, ... Throws
+/// Error with "file:line:field" for what cannot be read.
 Table read_table(const std::string& path, const ReadOptions& options = {});
 
 }  // namespace covshift

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/file.hpp"
@@ -26,14 +25,14 @@ const DatasetSource& source_of(std::string_view name) {
   fail_input("there is no data set '{}'; known: seeds, vertebral, vehicle, spam, documents", name);
 }
 
-/// All files there, and if `exact` the ones that are meant.
+/// An Error unless all files exist and, if `exact`, have the expected content.
 void require_files(const DatasetSource& source, const std::string& folder, bool exact) {
   for (const DatasetFile& file : source.files) {
     const FileState state = check_file(folder, file);
     if (state == FileState::good || (state == FileState::different && !exact)) continue;
-    fail_file("{}: {} (SHA-256 {} is expected). Get the {} data from {} and {}, DIR being {}",
+    fail_file("{}: {} (expected SHA-256 {}). Get the {} data from {} and {}, where DIR is {}",
               in_folder(folder, file.path),
-              state == FileState::missing ? "there is no such file" : "this is another file",
+              state == FileState::missing ? "no such file" : "the content is different",
               file.sha256, source.title, source.address, source.remedy, folder);
   }
 }
@@ -77,9 +76,10 @@ std::span<const DatasetSource> dataset_sources() {
        "Language",
        "https://archive.ics.uci.edu/dataset/259/"
        "reuters+rcv1+rcv2+multilingual+multiview+text+categorization+test+collection",
-       "the experiment uses 600 of its English documents; make DIR/reuters/EN.svm, FR.svm, GR.svm, "
-       "IT.svm and SP.svm: one line a document in svmlight format, the same documents in the same "
-       "order, label first. Other documents than ours run as well",
+       "make DIR/reuters/EN.svm, FR.svm, GR.svm, IT.svm and SP.svm from 600 of its English "
+       "documents: "
+       "one line per document in svmlight format, the same documents in the same order, label "
+       "first. Other documents work as well",
        {{"reuters/EN.svm", "ca7814f1d943323ba3e5f9ce5c1c9b3280338a8ea9ae58ed91c6a10d31f4004d"},
         {"reuters/FR.svm", "5a0e2b26425c313c90f3d589e286f6a6a9240b2660648a8a74d8461e2bc4ae87"},
         {"reuters/GR.svm", "2769178624f9295fe6f22a23fd4e8fde99b834c6bd6740ffa46870fb49d1a91c"},
@@ -109,7 +109,7 @@ FileState check_file(const std::string& folder, const DatasetFile& file) {
 
 Dataset load_dataset(const std::string& name, const std::string& folder) {
   const DatasetSource& source = source_of(name);
-  if (name == "documents") fail_input("the documents have several views; see load_documents");
+  if (name == "documents") fail_input("the documents have several views: use load_documents");
   require_files(source, folder, true);
   Dataset data;
   data.name = source.name;
@@ -150,7 +150,7 @@ Documents load_documents(const std::string& folder) {
     std::vector<int> labels = classes.codes(table, unnamed_label).codes;
     if (!documents.views.empty() && labels != documents.labels) {
       fail_input(
-          "{}: its labels are not those of {}: the views must hold the same documents in the "
+          "{}: its labels differ from those of {}: the views must hold the same documents in the "
           "same order",
           path, in_folder(folder, source.files[0].path));
     }

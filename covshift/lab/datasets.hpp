@@ -19,7 +19,7 @@ struct DatasetSource {
   std::string name;     ///< as the program calls it
   std::string title;    ///< as the paper does
   std::string address;  ///< where to get it
-  std::string remedy;   ///< what to do with what one gets
+  std::string remedy;   ///< how to install it in the data folder
   std::vector<DatasetFile> files;
 };
 /// Seed, Vertebral, Vehicle, Spam and the multilingual documents.

@@ -15,18 +15,6 @@
 namespace covshift {
 namespace {
 
-Matrix rows_of(const Matrix& x, const std::vector<std::size_t>& rows) {
-  Matrix out;
-  out.rows = rows.size();
-  out.cols = x.cols;
-  out.values.reserve(rows.size() * x.cols);
-  for (const std::size_t i : rows) {
-    out.values.insert(out.values.end(), x.values.begin() + static_cast<std::ptrdiff_t>(i * x.cols),
-                      x.values.begin() + static_cast<std::ptrdiff_t>((i + 1) * x.cols));
-  }
-  return out;
-}
-
 std::vector<int> labels_of(const std::vector<int>& labels, const std::vector<std::size_t>& rows) {
   std::vector<int> out;
   out.reserve(rows.size());
@@ -57,6 +45,28 @@ nlohmann::ordered_json describe(const ShiftOptions& shift) {
                                                         : "stable"},
           {"view_threshold", shift.view_threshold},
           {"bias", shift.bias == BiasAssumption::joint ? "joint" : "test"}};
+}
+
+void run_tasks(const ExperimentOptions& options, std::size_t tasks,
+               const std::function<void(std::size_t)>& body) {
+  std::mutex mutex;
+  std::size_t done = 0;
+  parallel_tasks(options.threads, tasks, [&](std::size_t task) {
+    if (options.cancelled && options.cancelled()) throw Error(Error::Kind::stopped, "stopped");
+    body(task);
+    const std::lock_guard lock(mutex);
+    ++done;
+    if (options.progress) options.progress(static_cast<double>(done) / static_cast<double>(tasks));
+  });
+}
+
+ExperimentOptions part_of(const ExperimentOptions& options, std::size_t part, std::size_t parts) {
+  ExperimentOptions out = options;
+  if (!options.progress) return out;
+  out.progress = [progress = options.progress, part, parts](double share) {
+    progress((static_cast<double>(part) + share) / static_cast<double>(parts));
+  };
+  return out;
 }
 
 std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> contestants,
@@ -105,10 +115,18 @@ std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> c
   return outcomes;
 }
 
-OutcomeMeans means_of(std::span<const std::vector<Outcome>> draws, std::size_t contestant) {
+std::vector<double> values_of(const Outcomes& outcomes, std::size_t contestant,
+                              double Outcome::*measure) {
+  std::vector<double> out;
+  out.reserve(outcomes.size());
+  for (const std::vector<Outcome>& draw : outcomes) out.push_back(draw[contestant].*measure);
+  return out;
+}
+
+OutcomeMeans means_of(const Outcomes& outcomes, std::size_t contestant) {
   OutcomeMeans means;
-  const auto n = static_cast<double>(draws.size());
-  for (const std::vector<Outcome>& draw : draws) {
+  const auto n = static_cast<double>(outcomes.size());
+  for (const std::vector<Outcome>& draw : outcomes) {
     const Outcome& o = draw[contestant];
     means.accuracy += o.accuracy / n;
     means.log2_lambda += std::log2(o.lambda) / n;
@@ -121,9 +139,9 @@ OutcomeMeans means_of(std::span<const std::vector<Outcome>> draws, std::size_t c
 
 Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned long long seed,
                  int draw) {
-  // A stream of its own for every draw: draw 7 is the same whether 10 or 30 are asked for.
+  // Each draw has its own random stream: draw 7 is the same whether 10 or 30 are run.
   Random random(seed * 1'000'003 + static_cast<unsigned long long>(draw));
-  std::exception_ptr refused;  // why no sample could be drawn, should none be
+  std::exception_ptr refused;  // why the last sample could not be drawn
   for (int attempt = 0; attempt < 100; ++attempt) {
     BiasedSampling options = sampling;
     options.seed = random.next();
@@ -137,12 +155,11 @@ Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned l
     }
     Split split;
     split.train_labels = labels_of(data.labels, sample.train);
-    if (std::count(split.train_labels.begin(), split.train_labels.end(), split.train_labels[0]) ==
-        static_cast<std::ptrdiff_t>(split.train_labels.size())) {
-      continue;
-    }
-    split.train = rows_of(data.features, sample.train);
-    split.target = rows_of(data.features, sample.target);
+    const auto [low, high] =
+        std::minmax_element(split.train_labels.begin(), split.train_labels.end());
+    if (*low == *high) continue;
+    split.train = dense_rows(data.features.view(), sample.train);
+    split.target = dense_rows(data.features.view(), sample.target);
     split.target_labels = labels_of(data.labels, sample.target);
     split.classes = data.classes;
     for (std::size_t j = 0; j < data.features.cols; ++j) {
@@ -158,20 +175,12 @@ Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned l
       data.name);
 }
 
-std::vector<std::vector<Outcome>> run_draws(const Dataset& data,
-                                            std::span<const Contestant> contestants,
-                                            const Reading& reading,
-                                            const ExperimentOptions& options) {
-  std::vector<std::vector<Outcome>> outcomes(static_cast<std::size_t>(options.draws));
-  std::mutex mutex;
-  int done = 0;
-  parallel_tasks(options.threads, outcomes.size(), [&](std::size_t draw) {
-    if (options.cancelled && options.cancelled()) throw Error(Error::Kind::stopped, "stopped");
+Outcomes run_draws(const Dataset& data, std::span<const Contestant> contestants,
+                   const Reading& reading, const ExperimentOptions& options) {
+  Outcomes outcomes(static_cast<std::size_t>(options.draws));
+  run_tasks(options, outcomes.size(), [&](std::size_t draw) {
     const Split split = draw_split(data, reading.sampling, options.seed, static_cast<int>(draw));
     outcomes[draw] = run_split(split, contestants, reading.shift, options.seed + draw);
-    const std::lock_guard lock(mutex);
-    ++done;
-    if (options.progress) options.progress(static_cast<double>(done) / options.draws);
   });
   return outcomes;
 }

@@ -1,5 +1,6 @@
-// Repeated draws of a shifted sample, every method on each: what tables 1 to 3 and the sweep are
-// made of.
+// lab/: the paper's experiments. Uses everything else; only the program uses it.
+// Here: repeated draws of a shifted sample, every method on each, the basis of tables 1 to 3 and
+// the sweep.
 #pragma once
 
 #include <functional>
@@ -9,8 +10,8 @@
 #include <vector>
 
 #include "covshift/lab/datasets.hpp"
-#include "covshift/lab/sampling.hpp"
 #include "covshift/model/classifier.hpp"
+#include "covshift/shift/sampling.hpp"
 
 namespace covshift {
 
@@ -20,24 +21,30 @@ struct Contestant {
   LambdaChoice lambda;
 };
 
-/// A way to read what the paper leaves open.
+/// One choice for everything the paper does not specify.
 struct Reading {
-  std::string name;
   BiasedSampling sampling;
   ShiftOptions shift;  ///< ratio, view threshold, the bias's assumption
 };
 
-/// What a reading says, for reports.
+/// A reading for reports.
 nlohmann::ordered_json describe(const BiasedSampling& sampling);
 nlohmann::ordered_json describe(const ShiftOptions& shift);
 
 struct ExperimentOptions {
   int draws = 30;
   unsigned long long seed = 0;
-  int threads = 0;
+  int threads = 0;                       ///< 0: all cores; results do not depend on it
   std::function<void(double)> progress;  ///< the share that is done; one thread at a time
   std::function<bool()> cancelled;       ///< true: throws Error (stopped)
 };
+
+/// body(task) for every task, in parallel, with progress and cancellation.
+void run_tasks(const ExperimentOptions& options, std::size_t tasks,
+               const std::function<void(std::size_t)>& body);
+
+/// Options for part `part` of `parts`, whose progress is a share of the whole.
+ExperimentOptions part_of(const ExperimentOptions& options, std::size_t part, std::size_t parts);
 
 /// One method on one draw.
 struct Outcome {
@@ -49,13 +56,18 @@ struct Outcome {
   int generalized = 0;  ///< views
   bool converged = false;
 };
+using Outcomes = std::vector<std::vector<Outcome>>;  ///< [draw][contestant]
 
-/// Means of one contestant's outcomes over draws x contestants.
+/// One measure of one contestant, draw by draw.
+std::vector<double> values_of(const Outcomes& outcomes, std::size_t contestant,
+                              double Outcome::*measure);
+
+/// Means of one contestant over all draws.
 struct OutcomeMeans {
   double accuracy = 0, log2_lambda = 0, effective_sample_size = 0, generalized = 0;
-  int converged = 0;  ///< how many
+  int converged = 0;  ///< the number of draws
 };
-OutcomeMeans means_of(std::span<const std::vector<Outcome>> draws, std::size_t contestant);
+OutcomeMeans means_of(const Outcomes& outcomes, std::size_t contestant);
 
 /// A training and a target sample with all labels known.
 struct Split {
@@ -69,15 +81,12 @@ struct Split {
 std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> contestants,
                                const ShiftOptions& shift, unsigned long long seed);
 
-/// The split of one draw: each feature a view of its own. A draw whose training sample has one
-/// class only is drawn again with another seed.
+/// The split of one draw, with one view per feature. If the training sample has a single class, it
+/// is drawn again with another seed.
 Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned long long seed,
                  int draw);
 
-/// outcomes[draw][contestant]; draws run in parallel, the result does not depend on it.
-std::vector<std::vector<Outcome>> run_draws(const Dataset& data,
-                                            std::span<const Contestant> contestants,
-                                            const Reading& reading,
-                                            const ExperimentOptions& options);
+Outcomes run_draws(const Dataset& data, std::span<const Contestant> contestants,
+                   const Reading& reading, const ExperimentOptions& options);
 
 }  // namespace covshift

@@ -1,8 +1,10 @@
-// What an experiment leaves: the same numbers as text, data and picture.
+// What an experiment produces: the same numbers as text, data and picture.
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace covshift {
 
@@ -11,5 +13,13 @@ struct LabResult {
   std::string markdown, csv, svg;
   nlohmann::ordered_json json;
 };
+
+/// A row of a Markdown table, and the heading with the line below it.
+std::string markdown_row(const std::vector<std::string>& cells);
+std::string markdown_heading(const std::vector<std::string>& cells);
+
+/// A Markdown page from the results of table1 to table3, figure1 to figure3 and the sweep. Every
+/// number and every verdict on it is computed from them. An Error if one of them is missing.
+std::string results_page(std::span<const LabResult> results);
 
 }  // namespace covshift

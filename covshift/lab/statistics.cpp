@@ -1,5 +1,6 @@
 #include "covshift/lab/statistics.hpp"
 
+#include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
@@ -21,6 +22,23 @@ double standard_error(std::span<const double> x) {
   for (const double v : x) squares += (v - centre) * (v - centre);
   const auto n = static_cast<double>(x.size());
   return std::sqrt(squares / (n - 1) / n);
+}
+
+Spread spread_of(std::vector<double> values) {
+  Spread spread;
+  const auto n = static_cast<double>(values.size());
+  spread.mean = mean(values);
+  spread.standard_error = standard_error(values);
+  spread.deviation = spread.standard_error * std::sqrt(n);
+  std::sort(values.begin(), values.end());
+  for (std::size_t q = 0; q < Spread::at.size(); ++q) {
+    const double position = Spread::at[q] * (n - 1);
+    const auto low = static_cast<std::size_t>(position);
+    const std::size_t high = std::min(low + 1, values.size() - 1);
+    const double share = position - static_cast<double>(low);
+    spread.quantiles[q] = (1 - share) * values[low] + share * values[high];
+  }
+  return spread;
 }
 
 PairedTest paired_t_test(std::span<const double> a, std::span<const double> b) {

@@ -1,13 +1,23 @@
-// What the tables say about repeated draws.
+// Statistics of repeated draws.
 #pragma once
 
+#include <array>
 #include <span>
+#include <vector>
 
 namespace covshift {
 
 double mean(std::span<const double> x);
 /// Of the mean: the sample's standard deviation (division by n - 1) over sqrt n. 0 for one value.
 double standard_error(std::span<const double> x);
+
+/// The spread of a sample.
+struct Spread {
+  double mean = 0, deviation = 0, standard_error = 0;
+  static constexpr std::array<double, 5> at = {0.05, 0.25, 0.5, 0.75, 0.95};
+  std::array<double, 5> quantiles{};  ///< `at` these shares, interpolated linearly
+};
+Spread spread_of(std::vector<double> values);
 
 struct PairedTest {
   double difference = 0;  ///< mean of a - b

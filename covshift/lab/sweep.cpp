@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "covshift/lab/colours.hpp"
+#include "covshift/draw/plots.hpp"
 #include "covshift/lab/statistics.hpp"
-#include "covshift/lab/svg.hpp"
 #include "covshift/lab/tables.hpp"
 
 namespace covshift {
@@ -17,25 +16,37 @@ using Json = nlohmann::ordered_json;
 
 constexpr double level = 0.05;  // of the t-tests that count a win or a loss
 
-std::vector<SweepCell> plan() {
-  std::vector<SweepCell> cells;
+/// One reading on all data sets.
+struct Cell {
+  std::string axis;   ///< severity, ratio, views, bias, sampling, lambda
+  std::string label;  ///< what is different
+  Reading reading;
+  std::vector<Contestant> contestants;
+  std::vector<Outcomes> outcomes;  ///< by data set
+};
+
+struct Sweep {
+  std::vector<Dataset> datasets;
+  std::vector<Cell> cells;
+};
+
+std::vector<Cell> plan() {
+  std::vector<Cell> cells;
   const auto add = [&](std::string axis, std::string label, const auto& change) {
-    SweepCell cell{
-        std::move(axis), std::move(label), default_reading(), log_loss_contestants(), {}};
+    Cell cell{std::move(axis), std::move(label), default_reading(), log_loss_contestants(), {}};
     change(cell);
     cells.push_back(std::move(cell));
   };
   const auto ratio = [](const char* rule) {
-    return [rule](SweepCell& c) { c.reading.shift.ratio.lambda = RatioLambda::parse(rule); };
+    return [rule](Cell& c) { c.reading.shift.ratio.lambda = RatioLambda::parse(rule); };
   };
-  // Severity, under the ratio's old default and the new one.
+  // Severity, under two rules for the ratio's regularisation.
   for (const char* rule : {"stable", "cv"}) {
     for (const double crossing : {0.0, 0.05, 0.1, 0.2, 0.3, 0.5}) {
-      add("severity", fmt::format("{} of the rows cross, ratio {}", crossing, rule),
-          [&](SweepCell& c) {
-            c.reading.sampling.crossing = crossing;
-            ratio(rule)(c);
-          });
+      add("severity", fmt::format("{} of the rows cross, ratio {}", crossing, rule), [&](Cell& c) {
+        c.reading.sampling.crossing = crossing;
+        ratio(rule)(c);
+      });
     }
   }
   for (const char* rule : {"paper", "0.1", "0.03", "0.01", "0.001"}) {
@@ -43,24 +54,24 @@ std::vector<SweepCell> plan() {
   }
   for (const double threshold : {0.0, 0.01, 1.0}) {
     add("views", fmt::format("view threshold {}", threshold),
-        [&](SweepCell& c) { c.reading.shift.view_threshold = threshold; });
+        [&](Cell& c) { c.reading.shift.view_threshold = threshold; });
   }
   add("bias", "the bias generalizes fully (r = 1)",
-      [](SweepCell& c) { c.reading.shift.bias = BiasAssumption::test; });
-  add("sampling", "a in [1, 2]", [](SweepCell& c) {
+      [](Cell& c) { c.reading.shift.bias = BiasAssumption::test; });
+  add("sampling", "a in [1, 2]", [](Cell& c) {
     c.reading.sampling.a_low = 1;
     c.reading.sampling.a_high = 2;
   });
-  add("sampling", "b in [0.5, 1]", [](SweepCell& c) {
+  add("sampling", "b in [0.5, 1]", [](Cell& c) {
     c.reading.sampling.b_low = 0.5;
     c.reading.sampling.b_high = 1;
   });
-  add("sampling", "without replacement", [](SweepCell& c) {
+  add("sampling", "without replacement", [](Cell& c) {
     c.reading.sampling.replacement = false;
-    c.reading.sampling.train = c.reading.sampling.target = 60;  // Seed has 105 rows in a portion
+    c.reading.sampling.train = c.reading.sampling.target = 60;  // a portion of Seed has 105
   });
   for (const int power : {-16, -12, -8, -4, 0}) {
-    add("lambda", fmt::format("lambda 2^{} for all", power), [&](SweepCell& c) {
+    add("lambda", fmt::format("lambda 2^{} for all", power), [&](Cell& c) {
       for (Contestant& contestant : c.contestants) {
         contestant.lambda = {LambdaChoice::Kind::fixed, std::pow(2.0, power)};
       }
@@ -69,122 +80,118 @@ std::vector<SweepCell> plan() {
   return cells;
 }
 
-std::size_t position(const SweepCell& cell, std::string_view method) {
-  const auto at = std::find_if(cell.contestants.begin(), cell.contestants.end(),
+std::size_t position(const std::vector<Contestant>& contestants, std::string_view method) {
+  const auto at = std::find_if(contestants.begin(), contestants.end(),
                                [&](const Contestant& c) { return c.method == method; });
-  return static_cast<std::size_t>(at - cell.contestants.begin());
+  return static_cast<std::size_t>(at - contestants.begin());
 }
 
-/// Wins and losses against lr over the data sets, by paired t-tests.
-struct Tally {
-  int wins = 0, losses = 0;
-};
-Tally tally(const SweepRun& run, const SweepCell& cell, std::size_t contestant) {
-  Tally count;
-  const std::size_t lr = position(cell, "lr");
-  for (std::size_t d = 0; d < run.datasets.size(); ++d) {
-    const PairedTest test = paired_t_test(cell.log_losses(d, contestant), cell.log_losses(d, lr));
-    if (!(test.p < level)) continue;
-    ++(test.difference < 0 ? count.wins : count.losses);
+/// One contestant of a cell on every data set, with its wins and losses against lr by paired
+/// t-tests.
+Json json(const Sweep& sweep, const Cell& cell, std::size_t contestant) {
+  int wins = 0;
+  int losses = 0;
+  Json datasets = Json::object();
+  for (std::size_t d = 0; d < sweep.datasets.size(); ++d) {
+    const std::vector<double> values = values_of(cell.outcomes[d], contestant, &Outcome::log_loss);
+    const OutcomeMeans means = means_of(cell.outcomes[d], contestant);
+    const PairedTest test = paired_t_test(
+        values, values_of(cell.outcomes[d], position(cell.contestants, "lr"), &Outcome::log_loss));
+    if (test.p < level) ++(test.difference < 0 ? wins : losses);
+    datasets[sweep.datasets[d].title] = {
+        {"mean", mean(values)},
+        {"standard_error", standard_error(values)},
+        {"mean_accuracy", means.accuracy},
+        {"p_against_lr", test.p},
+        {"mean_effective_sample_size", means.effective_sample_size},
+        {"mean_generalized_views", means.generalized},
+        {"mean_log2_lambda", means.log2_lambda}};
   }
-  return count;
+  return {{"method", cell.contestants[contestant].method},
+          {"wins_against_lr", wins},
+          {"losses_against_lr", losses},
+          {"datasets", std::move(datasets)}};
 }
 
-Json json(const SweepRun& run) {
+Json json(const Sweep& sweep, const ExperimentOptions& options) {
   Json out = {
       {"name", "sweep"},
       {"measure", "log loss (bits)"},
-      {"draws", run.options.draws},
-      {"seed", run.options.seed},
+      {"draws", options.draws},
+      {"seed", options.seed},
       {"level", level},
       {"command", fmt::format("covshift reproduce sweep --data DIR -o OUT --draws {} --seed {}",
-                              run.options.draws, run.options.seed)}};
-  for (const SweepCell& cell : run.cells) {
+                              options.draws, options.seed)}};
+  for (const Cell& cell : sweep.cells) {
     Json entry = {{"axis", cell.axis}, {"label", cell.label}};
     entry["reading"] = describe(cell.reading.sampling);
     entry["reading"].update(describe(cell.reading.shift));
     for (std::size_t c = 0; c < cell.contestants.size(); ++c) {
-      const Tally count = tally(run, cell, c);
-      Json method = {{"method", cell.contestants[c].method},
-                     {"wins_against_lr", count.wins},
-                     {"losses_against_lr", count.losses},
-                     {"datasets", Json::object()}};
-      for (std::size_t d = 0; d < run.datasets.size(); ++d) {
-        const std::vector<double> values = cell.log_losses(d, c);
-        const OutcomeMeans means = means_of(cell.outcomes[d], c);
-        method["datasets"][run.datasets[d]] = {
-            {"mean", mean(values)},
-            {"standard_error", standard_error(values)},
-            {"mean_accuracy", means.accuracy},
-            {"p_against_lr", paired_t_test(values, cell.log_losses(d, position(cell, "lr"))).p},
-            {"mean_effective_sample_size", means.effective_sample_size},
-            {"mean_generalized_views", means.generalized},
-            {"mean_log2_lambda", means.log2_lambda}};
-      }
-      entry["methods"].push_back(std::move(method));
+      entry["methods"].push_back(json(sweep, cell, c));
     }
     out["cells"].push_back(std::move(entry));
   }
   return out;
 }
 
-std::string markdown(const SweepRun& run) {
-  std::string text = fmt::format(
-      "# The map: shift severity and readings\n\nLog loss in bits on the target, mean over {} "
-      "draws (seed {}), of robust-view / robust / lr / iw. An uninformed guess has log2 of the "
-      "number of classes: ",
-      run.options.draws, run.options.seed);
-  for (std::size_t d = 0; d < run.datasets.size(); ++d) {
-    text +=
-        fmt::format("{}{} {:.3f}", d > 0 ? ", " : "", run.datasets[d], std::log2(run.classes[d]));
-  }
-  text +=
-      ". The last columns count data sets where a method is significantly better or worse than "
-      "lr (paired t-test, level 0.05).\n";
-  std::string axis;
-  for (const SweepCell& cell : run.cells) {
-    if (cell.axis != axis) {
-      axis = cell.axis;
-      text += fmt::format("\n## {}\n\n| reading |", axis);
-      for (const std::string& d : run.datasets) text += fmt::format(" {} |", d);
-      text += " robust-view : lr | robust : lr | iw : lr |\n|---|";
-      for (std::size_t d = 0; d < run.datasets.size() + 3; ++d) text += "---|";
-      text += "\n";
-    }
-    text += fmt::format("| {} |", cell.label);
-    for (std::size_t d = 0; d < run.datasets.size(); ++d) {
-      std::size_t best = 0;
-      std::vector<double> means;
-      for (std::size_t c = 0; c < cell.contestants.size(); ++c) {
-        means.push_back(mean(cell.log_losses(d, c)));
-        if (means[c] < means[best]) best = c;
-      }
-      for (std::size_t c = 0; c < means.size(); ++c) {
-        text += fmt::format("{}{}{:.2f}{}", c > 0 ? " / " : " ", c == best ? "**" : "", means[c],
-                            c == best ? "**" : "");
-      }
-      text += " |";
-    }
-    for (const char* method : {"robust-view", "robust", "iw"}) {
-      const Tally count = tally(run, cell, position(cell, method));
-      text += fmt::format(" +{} −{} |", count.wins, count.losses);
-    }
-    text += "\n";
+/// "1.04 / **0.98** / 1.39 / 1.30": the means of all methods on a data set, the best in bold.
+std::string means_text(const Json& methods, const std::string& dataset) {
+  std::vector<double> means;
+  for (const Json& method : methods) means.push_back(method["datasets"][dataset]["mean"]);
+  const auto best = std::min_element(means.begin(), means.end()) - means.begin();
+  std::string text;
+  for (std::size_t c = 0; c < means.size(); ++c) {
+    text += fmt::format("{0}{1}{2:.2f}{1}", c > 0 ? " / " : "",
+                        static_cast<std::ptrdiff_t>(c) == best ? "**" : "", means[c]);
   }
   return text;
 }
 
-std::string csv(const SweepRun& run) {
+std::string markdown(const Sweep& sweep, const Json& json) {
+  std::vector<std::string> guesses;
+  std::vector<std::string> head = {"reading"};
+  for (const Dataset& d : sweep.datasets) {
+    guesses.push_back(fmt::format("{} {:.3f}", d.title, std::log2(d.classes)));
+    head.push_back(d.title);
+  }
+  for (const char* method : {"robust-view", "robust", "iw"}) {
+    head.push_back(fmt::format("{} : lr", method));
+  }
+  std::string text = fmt::format(
+      "# The map: shift severity and readings\n\nLog loss in bits on the target, mean over {} "
+      "draws (seed {}), of robust-view / robust / lr / iw. An uninformed guess has log2 of the "
+      "number of classes: {}. The last columns count data sets where a method is significantly "
+      "better or worse than lr (paired t-test, level 0.05).\n",
+      json["draws"].get<int>(), json["seed"].get<unsigned long long>(), fmt::join(guesses, ", "));
+  std::string axis;
+  for (const Json& cell : json["cells"]) {
+    if (cell["axis"] != axis) {
+      axis = cell["axis"];
+      text += fmt::format("\n## {}\n\n{}", axis, markdown_heading(head));
+    }
+    std::vector<std::string> row = {cell["label"]};
+    for (const Dataset& d : sweep.datasets) row.push_back(means_text(cell["methods"], d.title));
+    for (const Json& method : cell["methods"]) {
+      if (method["method"] == "lr") continue;
+      row.push_back(fmt::format("+{} −{}", method["wins_against_lr"].get<int>(),
+                                method["losses_against_lr"].get<int>()));
+    }
+    text += markdown_row(row);
+  }
+  return text;
+}
+
+std::string csv(const Sweep& sweep) {
   std::string text =
       "axis,reading,dataset,draw,method,log_loss_bits,accuracy,lambda,effective_sample_size,"
       "generalized_views\n";
-  for (const SweepCell& cell : run.cells) {
-    for (std::size_t d = 0; d < run.datasets.size(); ++d) {
+  for (const Cell& cell : sweep.cells) {
+    for (std::size_t d = 0; d < sweep.datasets.size(); ++d) {
       for (std::size_t draw = 0; draw < cell.outcomes[d].size(); ++draw) {
         for (std::size_t c = 0; c < cell.contestants.size(); ++c) {
           const Outcome& o = cell.outcomes[d][draw][c];
           text += fmt::format("{},\"{}\",{},{},{},{},{},{},{},{}\n", cell.axis, cell.label,
-                              run.datasets[d], draw, cell.contestants[c].method, o.log_loss,
+                              sweep.datasets[d].title, draw, cell.contestants[c].method, o.log_loss,
                               o.accuracy, o.lambda, o.effective_sample_size, o.generalized);
         }
       }
@@ -194,111 +201,53 @@ std::string csv(const SweepRun& run) {
 }
 
 /// Log loss over severity, a panel for each data set, solid with the ratio `stable`, dashed `cv`.
-std::string picture(const SweepRun& run) {
-  constexpr double panel = 260;
-  constexpr double height = 240;
-  const char* title = "Log loss over the severity of the shift";
-  Svg svg(70 + panel * static_cast<double>(run.datasets.size()), height + 170, title);
-  svg.text({16, 26}, title, {.size = 16, .bold = true});
-  svg.text(
-      {16, 46},
-      fmt::format("bits on the target, mean over {} draws; solid: ratio lambda stable, dashed: "
-                  "cv; dotted line: guessing",
-                  run.options.draws),
-      {.size = 12, .fill = "#555555"});
-  for (std::size_t d = 0; d < run.datasets.size(); ++d) {
-    const double inner = panel - 40;
-    double high = 0;
-    const double guess = std::log2(run.classes[d]);
-    for (const SweepCell& cell : run.cells) {
-      if (cell.axis != "severity") continue;
-      for (std::size_t c = 0; c < cell.contestants.size(); ++c) {
-        high = std::max(high, mean(cell.log_losses(d, c)));
-      }
-    }
-    high = 1.05 * std::min(high, 2.5 * guess);  // what is far worse than guessing leaves the panel
-    svg.begin_moved({60 + panel * static_cast<double>(d), 90});
-    svg.rect({0, 0}, inner, height, {.fill = "#f7f7f7", .stroke = "#cccccc"});
-    svg.text({inner / 2, -10}, run.datasets[d],
-             {.size = 13, .anchor = Font::Anchor::middle, .bold = true});
-    const auto x = [&](double crossing) { return 12 + (inner - 24) * (0.5 - crossing) / 0.5; };
-    const auto y = [&](double loss) { return height * (1 - loss / high); };
-    for (const double value : round_ticks(0, high, 6)) {
-      svg.text({-6, y(value) + 4}, fmt::format("{:.3g}", value),
-               {.size = 11, .anchor = Font::Anchor::end, .fill = "#555555"});
-    }
-    for (const double crossing : {0.5, 0.3, 0.2, 0.1, 0.0}) {
-      svg.line({x(crossing), height}, {x(crossing), height + 4}, {.stroke = "#888888"});
-      svg.text({x(crossing), height + 17}, fmt::format("{}", crossing),
-               {.size = 11, .anchor = Font::Anchor::middle, .fill = "#555555"});
-    }
-    svg.text({inner / 2, height + 36}, "rows that cross the split (right: hard split)",
-             {.size = 11, .anchor = Font::Anchor::middle, .fill = "#555555"});
-    svg.begin_clipped({0, 0}, inner, height);
-    svg.line({0, y(guess)}, {inner, y(guess)}, {.stroke = "#888888", .dash = "1 4"});
-    const std::size_t methods = log_loss_contestants().size();
-    for (std::size_t c = 0; c < methods; ++c) {
+std::string picture(const Sweep& sweep, int draws) {
+  LinePlot plot;
+  plot.title = "Log loss over the severity of the shift";
+  plot.subtitle = fmt::format(
+      "bits on the target, mean over {} draws; solid: ratio lambda stable, dashed: cv; dotted "
+      "line: guessing",
+      draws);
+  plot.x_name = "rows that cross the split (right: hard split)";
+  plot.x_ticks = {0.5, 0.3, 0.2, 0.1, 0.0};
+  for (const Contestant& c : log_loss_contestants()) plot.labels.push_back(c.method);
+  for (std::size_t d = 0; d < sweep.datasets.size(); ++d) {
+    LinePlot::Panel panel{sweep.datasets[d].title, std::log2(sweep.datasets[d].classes), {}};
+    for (std::size_t c = 0; c < plot.labels.size(); ++c) {
       for (const auto rule : {RatioLambda::Rule::stable, RatioLambda::Rule::cv}) {
-        std::vector<Point> line;
-        for (const SweepCell& cell : run.cells) {
+        LinePlot::Line line{{}, c, rule == RatioLambda::Rule::cv};
+        if (line.dashed && plot.labels[c] == "lr") continue;  // lr uses no ratio
+        for (const Cell& cell : sweep.cells) {
           if (cell.axis != "severity" || cell.reading.shift.ratio.lambda.rule != rule) continue;
-          line.push_back({x(cell.reading.sampling.crossing), y(mean(cell.log_losses(d, c)))});
+          line.points.push_back({cell.reading.sampling.crossing,
+                                 mean(values_of(cell.outcomes[d], c, &Outcome::log_loss))});
         }
-        const bool solid = rule == RatioLambda::Rule::stable;
-        if (!solid && log_loss_contestants()[c].method == "lr") continue;  // knows no ratio
-        svg.polyline(
-            line,
-            {.stroke = categorical(c), .width = solid ? 2.5 : 1.5, .dash = solid ? "none" : "5 4"});
+        panel.lines.push_back(std::move(line));
       }
     }
-    svg.end();
-    svg.end();
+    plot.panels.push_back(std::move(panel));
   }
-  for (std::size_t c = 0; c < log_loss_contestants().size(); ++c) {
-    const double at = 70 + 130 * static_cast<double>(c);
-    svg.line({at, height + 145}, {at + 24, height + 145}, {.stroke = categorical(c), .width = 2.5});
-    svg.text({at + 30, height + 149}, log_loss_contestants()[c].method, {.size = 12});
-  }
-  return svg.str();
+  return draw(plot);
 }
 
 }  // namespace
 
-std::vector<double> SweepCell::log_losses(std::size_t dataset, std::size_t contestant) const {
-  std::vector<double> out;
-  for (const std::vector<Outcome>& draw : outcomes[dataset]) {
-    out.push_back(draw[contestant].log_loss);
-  }
-  return out;
-}
-
-SweepRun run_sweep(const std::string& folder, const ExperimentOptions& options) {
-  std::vector<Dataset> data;
-  SweepRun run;
-  run.options = options;
+LabResult run_sweep(const std::string& folder, const ExperimentOptions& options) {
+  Sweep sweep;
   for (const char* name : {"seeds", "vertebral", "vehicle", "spam"}) {
-    data.push_back(load_dataset(name, folder));
-    run.datasets.push_back(data.back().title);
-    run.classes.push_back(data.back().classes);
+    sweep.datasets.push_back(load_dataset(name, folder));
   }
-  run.cells = plan();
-  const double parts = static_cast<double>(run.cells.size() * data.size());
-  double done = 0;
-  for (SweepCell& cell : run.cells) {
-    for (const Dataset& d : data) {
-      ExperimentOptions part = options;
-      part.progress = [&](double share) {
-        if (options.progress) options.progress((done + share) / parts);
-      };
-      cell.outcomes.push_back(run_draws(d, cell.contestants, cell.reading, part));
-      done += 1;
+  sweep.cells = plan();
+  const std::size_t parts = sweep.cells.size() * sweep.datasets.size();
+  std::size_t part = 0;
+  for (Cell& cell : sweep.cells) {
+    for (const Dataset& d : sweep.datasets) {
+      cell.outcomes.push_back(
+          run_draws(d, cell.contestants, cell.reading, part_of(options, part++, parts)));
     }
   }
-  return run;
-}
-
-LabResult report(const SweepRun& run) {
-  return {"sweep", markdown(run), csv(run), picture(run), json(run)};
+  const Json numbers = json(sweep, options);
+  return {"sweep", markdown(sweep, numbers), csv(sweep), picture(sweep, options.draws), numbers};
 }
 
 }  // namespace covshift

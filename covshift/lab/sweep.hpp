@@ -1,5 +1,5 @@
-// The map that the paper lacks: where each method wins and where it loses to plain logistic
-// regression, over the severity of the shift and over the readings of what the paper leaves open.
+// An experiment beyond the paper: where each method beats or loses to plain logistic regression, by
+// the severity of the shift and by the choices that the paper does not specify.
 #pragma once
 
 #include "covshift/lab/experiment.hpp"
@@ -7,26 +7,6 @@
 
 namespace covshift {
 
-/// One reading on all data sets.
-struct SweepCell {
-  std::string axis;   ///< severity, ratio, views, bias, sampling, lambda
-  std::string label;  ///< what is different
-  Reading reading;
-  std::vector<Contestant> contestants;
-  /// data set x draw x contestant
-  std::vector<std::vector<std::vector<Outcome>>> outcomes;
-
-  [[nodiscard]] std::vector<double> log_losses(std::size_t dataset, std::size_t contestant) const;
-};
-
-struct SweepRun {
-  std::vector<std::string> datasets;
-  std::vector<int> classes;
-  std::vector<SweepCell> cells;
-  ExperimentOptions options;
-};
-
-SweepRun run_sweep(const std::string& folder, const ExperimentOptions& options);
-LabResult report(const SweepRun& run);
+LabResult run_sweep(const std::string& folder, const ExperimentOptions& options);
 
 }  // namespace covshift

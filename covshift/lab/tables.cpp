@@ -1,12 +1,10 @@
 #include "covshift/lab/tables.hpp"
 
 #include <algorithm>
-#include <mutex>
+#include <array>
 #include <numeric>
 
-#include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
-#include "covshift/base/threads.hpp"
 #include "covshift/data/pca.hpp"
 #include "covshift/data/scaling.hpp"
 #include "covshift/lab/statistics.hpp"
@@ -15,27 +13,6 @@ namespace covshift {
 namespace {
 
 using Kind = LambdaChoice::Kind;
-
-struct PaperRow {
-  const char* dataset;
-  std::vector<double> numbers;
-};
-
-TableRun run_uci(TableRun run, const std::vector<PaperRow>& rows, const std::string& folder,
-                 const ExperimentOptions& options) {
-  run.options = options;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const Dataset data = load_dataset(rows[r].dataset, folder);
-    ExperimentOptions part = options;
-    part.progress = [&](double share) {
-      if (!options.progress) return;
-      options.progress((static_cast<double>(r) + share) / static_cast<double>(rows.size()));
-    };
-    run.rows.push_back(
-        {data.title, run_draws(data, run.contestants, run.reading, part), rows[r].numbers});
-  }
-  return run;
-}
 
 /// Documents projected on principal components, one matrix for each language.
 std::vector<Matrix> reduced(const Documents& documents, const DocumentReading& reading) {
@@ -68,16 +45,64 @@ Matrix beside(const Matrix& first, const Matrix& second, std::span<const std::si
   return out;
 }
 
-struct Setting {
-  const char *changed, *changed_to, *kept;
-  std::vector<double> paper;
-};
+/// A random half of the documents in two languages for training; the other half, with `after` in
+/// place of the first language, as the target. languages: before, after, kept.
+Split document_split(const Documents& documents, const std::array<const Matrix*, 3>& languages,
+                     ScaleKind scale, std::uint64_t seed) {
+  std::vector<std::size_t> order(documents.labels.size());
+  std::iota(order.begin(), order.end(), 0);
+  Random random(seed);
+  random.shuffle(std::span(order));
+  const std::span<const std::size_t> all(order);
+  const auto train = all.first(all.size() / 2);
+  const auto target = all.subspan(all.size() / 2);
+  const auto& [before, after, kept] = languages;
+  Split split;
+  split.train = beside(*before, *kept, train);
+  split.target = beside(*after, *kept, target);
+  const Scaler scaler = Scaler::fit(scale, split.train);
+  scaler.apply(split.train);
+  scaler.apply(split.target);
+  for (const std::size_t i : train) split.train_labels.push_back(documents.labels[i]);
+  for (const std::size_t i : target) split.target_labels.push_back(documents.labels[i]);
+  split.classes = documents.classes;
+  split.views.names = {"changed", "kept"};
+  split.views.view_of.assign(split.train.cols, 1);
+  std::fill_n(split.views.view_of.begin(), before->cols, 0);
+  return split;
+}
+
+TableRun log_loss_table(std::string name, std::string title) {
+  TableRun run;
+  run.name = std::move(name);
+  run.title = std::move(title);
+  run.measure = "log loss (bits)";
+  run.accuracy = false;
+  run.level = 0.05;
+  run.contestants = log_loss_contestants();
+  return run;
+}
+
+/// The four UCI data sets, with the paper's numbers for each.
+TableRun run_uci(TableRun run, const std::array<std::vector<double>, 4>& paper,
+                 const std::string& folder, const Reading& reading,
+                 const ExperimentOptions& options) {
+  constexpr std::array<const char*, 4> names = {"seeds", "vertebral", "vehicle", "spam"};
+  run.reading = reading;
+  run.options = options;
+  for (std::size_t r = 0; r < names.size(); ++r) {
+    const Dataset data = load_dataset(names[r], folder);
+    run.rows.push_back(
+        {data.title, run_draws(data, run.contestants, reading, part_of(options, r, names.size())),
+         paper[r]});
+  }
+  return run;
+}
 
 }  // namespace
 
 Reading default_reading() {
   Reading reading;
-  reading.name = "default";
   reading.sampling.crossing = 0.1;
   return reading;
 }
@@ -87,14 +112,6 @@ std::vector<Contestant> log_loss_contestants() {
           {"robust", {Kind::iwcv}},
           {"lr", {Kind::cv}},
           {"iw", {Kind::iwcv}}};
-}
-
-std::vector<double> TableRun::values(std::size_t row, std::size_t contestant) const {
-  std::vector<double> out;
-  for (const std::vector<Outcome>& draw : rows[row].outcomes) {
-    out.push_back(accuracy ? draw[contestant].accuracy : draw[contestant].log_loss);
-  }
-  return out;
 }
 
 std::vector<bool> TableRun::best(std::size_t row) const {
@@ -122,93 +139,57 @@ TableRun run_table1(const std::string& folder, const Reading& reading,
                      {"adv01", {Kind::iwcv}},
                      {"svm", {Kind::cv}},
                      {"iw-svm", {Kind::iwcv}}};
-  run.reading = reading;
   return run_uci(std::move(run),
-                 {{"seeds", {0.834, 0.820, 0.820, 0.820}},
-                  {"vertebral", {0.823, 0.805, 0.748, 0.748}},
-                  {"vehicle", {0.547, 0.535, 0.497, 0.497}},
-                  {"spam", {0.757, 0.711, 0.724, 0.724}}},
-                 folder, options);
+                 {{{0.834, 0.820, 0.820, 0.820},
+                   {0.823, 0.805, 0.748, 0.748},
+                   {0.547, 0.535, 0.497, 0.497},
+                   {0.757, 0.711, 0.724, 0.724}}},
+                 folder, reading, options);
 }
 
 TableRun run_table2(const std::string& folder, const Reading& reading,
                     const ExperimentOptions& options) {
-  TableRun run;
-  run.name = "table2";
-  run.title = "Log loss under shift, each feature a view";
-  run.measure = "log loss (bits)";
-  run.accuracy = false;
-  run.level = 0.05;
-  run.contestants = log_loss_contestants();
-  run.reading = reading;
-  return run_uci(std::move(run),
-                 {{"seeds", {1.039, 1.105, 1.385, 1.299}},
-                  {"vertebral", {0.577, 0.830, 0.811, 0.810}},
-                  {"vehicle", {1.68, 1.82, 2.82, 2.59}},
-                  {"spam", {0.853, 1.804, 1.981, 0.969}}},
-                 folder, options);
+  return run_uci(log_loss_table("table2", "Log loss under shift, each feature a view"),
+                 {{{1.039, 1.105, 1.385, 1.299},
+                   {0.577, 0.830, 0.811, 0.810},
+                   {1.68, 1.82, 2.82, 2.59},
+                   {0.853, 1.804, 1.981, 0.969}}},
+                 folder, reading, options);
 }
 
 TableRun run_table3(const std::string& folder, const DocumentReading& reading,
                     const ExperimentOptions& options) {
-  const Documents documents = load_documents(folder);
-  const std::vector<Matrix> views = reduced(documents, reading);
-  const auto view_of = [&](const char* language) -> const Matrix& {
-    const auto at = std::find(documents.languages.begin(), documents.languages.end(), language);
-    return views[static_cast<std::size_t>(at - documents.languages.begin())];
+  struct Setting {
+    const char *changed, *changed_to, *kept;
+    std::vector<double> paper;
   };
   const std::vector<Setting> settings = {{"EN", "GR", "FR", {1.88, 2.44, 11.04, 10.39}},
                                          {"EN", "FR", "GR", {1.69, 2.38, 6.53, 6.15}},
                                          {"IT", "FR", "GR", {1.96, 2.48, 8.40, 7.59}},
                                          {"EN", "GR", "IT", {1.94, 2.54, 12.72, 8.31}}};
-  TableRun run;
-  run.name = "table3";
-  run.title = "Log loss on documents, one of two languages changed";
-  run.measure = "log loss (bits)";
-  run.accuracy = false;
-  run.level = 0.05;
-  run.contestants = log_loss_contestants();
-  run.reading.name = "documents";
+  const Documents documents = load_documents(folder);
+  const std::vector<Matrix> views = reduced(documents, reading);
+  const auto view_of = [&](const char* language) {
+    const auto at = std::find(documents.languages.begin(), documents.languages.end(), language);
+    return &views[static_cast<std::size_t>(at - documents.languages.begin())];
+  };
+  TableRun run = log_loss_table("table3", "Log loss on documents, one of two languages changed");
   run.reading.shift = reading.shift;
   run.documents = reading;
   run.options = options;
-  for (const Setting& setting : settings) {
-    run.rows.push_back({fmt::format("{} {} - {} {}", setting.changed, setting.kept,
-                                    setting.changed_to, setting.kept),
-                        std::vector<std::vector<Outcome>>(static_cast<std::size_t>(options.draws)),
-                        setting.paper});
+  const auto draws = static_cast<std::size_t>(options.draws);
+  for (const Setting& s : settings) {
+    run.rows.push_back({fmt::format("{} {} - {} {}", s.changed, s.kept, s.changed_to, s.kept),
+                        Outcomes(draws), s.paper});
   }
-  std::mutex mutex;
-  int done = 0;
-  const std::size_t tasks = settings.size() * static_cast<std::size_t>(options.draws);
-  parallel_tasks(options.threads, tasks, [&](std::size_t task) {
-    if (options.cancelled && options.cancelled()) throw Error(Error::Kind::stopped, "stopped");
-    const Setting& setting = settings[task % settings.size()];
+  run_tasks(options, settings.size() * draws, [&](std::size_t task) {
+    const Setting& s = settings[task % settings.size()];
     const std::size_t draw = task / settings.size();
-    std::vector<std::size_t> order(documents.labels.size());
-    std::iota(order.begin(), order.end(), 0);
-    Random random(options.seed * 1'000'003 + draw);
-    random.shuffle(std::span(order));
-    const std::span<const std::size_t> all(order);
-    const auto train = all.first(all.size() / 2);
-    const auto target = all.subspan(all.size() / 2);
-    Split split;
-    split.train = beside(view_of(setting.changed), view_of(setting.kept), train);
-    split.target = beside(view_of(setting.changed_to), view_of(setting.kept), target);
-    const Scaler scaler = Scaler::fit(reading.scale, split.train);
-    scaler.apply(split.train);
-    scaler.apply(split.target);
-    for (const std::size_t i : train) split.train_labels.push_back(documents.labels[i]);
-    for (const std::size_t i : target) split.target_labels.push_back(documents.labels[i]);
-    split.classes = documents.classes;
-    split.views.names = {"changed", "kept"};
-    split.views.view_of.assign(split.train.cols, 1);
-    std::fill_n(split.views.view_of.begin(), view_of(setting.changed).cols, 0);
+    const Split split =
+        document_split(documents, {view_of(s.changed), view_of(s.changed_to), view_of(s.kept)},
+                       reading.scale, options.seed * 1'000'003 + draw);
     run.rows[task % settings.size()].outcomes[draw] =
         run_split(split, run.contestants, reading.shift, options.seed + draw);
-    const std::lock_guard lock(mutex);
-    ++done;
-    if (options.progress) options.progress(static_cast<double>(done) / static_cast<double>(tasks));
   });
   return run;
 }

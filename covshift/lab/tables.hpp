@@ -7,22 +7,21 @@
 
 namespace covshift {
 
-/// The reading under which tables 1 and 2 are run unless another one is asked for: split at the
-/// median of a random feature, one row in ten crossing the split; a in [2, 4], b in [1, 2]; with
-/// replacement; the ratio's regularisation `stable`. With no row crossing, no method comes near the
-/// accuracies that the paper reports (docs/results.md).
+/// The default for tables 1 and 2: split at the median of a random feature, one row in ten crossing
+/// the split; a in [2, 4], b in [1, 2]; with replacement; the ratio's regularisation `stable`. With
+/// no row crossing, no method comes near the accuracies that the paper reports (docs/results.md).
 Reading default_reading();
 
 /// robust-view, robust, lr and iw: lr by cross validation, the others by importance-weighted cross
 /// validation, as in the paper.
 std::vector<Contestant> log_loss_contestants();
 
-/// How the paper's experiment with documents is read.
+/// Choices for the paper's experiment with documents.
 struct DocumentReading {
   std::size_t components = 100;  ///< principal components of each language
-  /// The paper does not say whether documents are centred before they are projected. Centred, every
-  /// language has mean 0 and first-order features see no shift at all: all methods agree. Only
-  /// without do its numbers make sense.
+  /// The paper does not say whether documents are centred before projection. If they are, every
+  /// language has mean 0 and first-order features see no shift: all methods agree. The paper's
+  /// numbers are only plausible without centring.
   bool centred = false;
   ScaleKind scale = ScaleKind::none;  ///< of the components, fitted on the training sample
   ShiftOptions shift;
@@ -31,8 +30,8 @@ struct DocumentReading {
 /// A row of a table: one data set, or one setting of languages.
 struct TableRow {
   std::string name;
-  std::vector<std::vector<Outcome>> outcomes;  ///< draw x contestant
-  std::vector<double> paper;                   ///< the paper's number for each contestant
+  Outcomes outcomes;
+  std::vector<double> paper;  ///< the paper's number for each contestant
 };
 
 struct TableRun {
@@ -48,7 +47,10 @@ struct TableRun {
   ExperimentOptions options;
 
   /// The measure of one contestant over the draws of a row.
-  [[nodiscard]] std::vector<double> values(std::size_t row, std::size_t contestant) const;
+  [[nodiscard]] std::vector<double> values(std::size_t row, std::size_t contestant) const {
+    return values_of(rows[row].outcomes, contestant,
+                     accuracy ? &Outcome::accuracy : &Outcome::log_loss);
+  }
   /// For each contestant: the best mean, or not significantly worse than it (paired t-test).
   [[nodiscard]] std::vector<bool> best(std::size_t row) const;
 };
@@ -59,8 +61,8 @@ TableRun run_table1(const std::string& folder, const Reading& reading,
 /// Log loss of robust-view, robust, lr and iw, each feature a view.
 TableRun run_table2(const std::string& folder, const Reading& reading,
                     const ExperimentOptions& options);
-/// Log loss on documents: two languages in training, one of them another in the target. A random
-/// half of the documents for training, the other the target.
+/// Log loss on documents in two languages; the target has another language in place of one of them.
+/// A random half of the documents is for training, the other half is the target.
 TableRun run_table3(const std::string& folder, const DocumentReading& reading,
                     const ExperimentOptions& options);
 

@@ -2,11 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
-#include "covshift/lab/colours.hpp"
+#include "covshift/draw/plots.hpp"
 #include "covshift/lab/statistics.hpp"
-#include "covshift/lab/svg.hpp"
 #include "covshift/lab/tables.hpp"
 
 namespace covshift {
@@ -27,7 +25,7 @@ Json reading_json(const TableRun& run) {
   return json;
 }
 
-/// The command that makes this table: what differs from the default reading is spelled out.
+/// The command that makes this table, with a flag for each departure from the default reading.
 std::string command(const TableRun& run) {
   std::string text = fmt::format("covshift reproduce {} --data DIR -o OUT --draws {} --seed {}",
                                  run.name, run.options.draws, run.options.seed);
@@ -54,29 +52,25 @@ std::string command(const TableRun& run) {
   return text;
 }
 
-std::string markdown(const TableRun& run) {
+std::string markdown(const TableRun& run, const Json& json) {
+  std::vector<std::string> head = {""};
+  for (const Contestant& c : run.contestants) head.push_back(c.method);
   std::string text = fmt::format(
-      "# {}\n\n{}: mean ± standard error over {} draws, seed {}. Bold: "
-      "best, or not significantly worse than the best (paired t-test, "
-      "level {}). In brackets: the paper's number.\n\n|  |",
-      run.title, run.measure, run.options.draws, run.options.seed, run.level);
-  for (const Contestant& c : run.contestants) text += fmt::format(" {} |", c.method);
-  text += "\n|---|";
-  for (std::size_t c = 0; c < run.contestants.size(); ++c) text += "---|";
-  text += "\n";
-  for (std::size_t r = 0; r < run.rows.size(); ++r) {
-    text += fmt::format("| {} |", run.rows[r].name);
-    const std::vector<bool> best = run.best(r);
-    for (std::size_t c = 0; c < run.contestants.size(); ++c) {
-      const std::vector<double> values = run.values(r, c);
-      const char* mark = best[c] ? "**" : "";
-      text += fmt::format(" {0}{1:.3f}{0} ± {2:.3f} ({3}) |", mark, mean(values),
-                          standard_error(values), run.rows[r].paper[c]);
+      "# {}\n\n{}: mean ± standard error over {} draws, seed {}. Bold: best, or not significantly "
+      "worse than the best (paired t-test, level {}). In brackets: the paper's number.\n\n{}",
+      run.title, run.measure, run.options.draws, run.options.seed, run.level,
+      markdown_heading(head));
+  for (const Json& row : json["rows"]) {
+    std::vector<std::string> cells = {row["name"]};
+    for (const Json& m : row["methods"]) {
+      cells.push_back(fmt::format("{0}{1:.3f}{0} ± {2:.3f} ({3})",
+                                  m["best"].get<bool>() ? "**" : "", m["mean"].get<double>(),
+                                  m["standard_error"].get<double>(), m["paper"].get<double>()));
     }
-    text += "\n";
+    text += markdown_row(cells);
   }
-  text += fmt::format("\nReading: `{}`\n\nMade by `{}`\n", reading_json(run).dump(), command(run));
-  return text;
+  return text + fmt::format("\nReading: `{}`\n\nMade by `{}`\n", json["reading"].dump(),
+                            json["command"].get<std::string>());
 }
 
 std::string csv(const TableRun& run) {
@@ -134,66 +128,28 @@ Json json(const TableRun& run) {
   return out;
 }
 
-/// A panel for each row: means with two standard errors, the paper's numbers hollow.
-std::string picture(const TableRun& run) {
-  constexpr double panel = 200;
-  constexpr double height = 190;
-  constexpr double left = 110;
-  const std::size_t methods = run.contestants.size();
-  Svg svg(left + panel * static_cast<double>(run.rows.size()) + 20, height + 130, run.title);
-  svg.text({16, 26}, run.title, {.size = 16, .bold = true});
-  svg.text({16, 46},
-           fmt::format("{}: mean ± 2 standard errors over {} draws; hollow: the paper's number",
-                       run.measure, run.options.draws),
-           {.size = 12, .fill = "#555555"});
-  for (std::size_t c = 0; c < methods; ++c) {
-    const double y = 100 + height * (static_cast<double>(c) + 0.5) / static_cast<double>(methods);
-    svg.text({left - 10, y + 4}, run.contestants[c].method,
-             {.size = 13, .anchor = Font::Anchor::end});
+std::string picture(const TableRun& run, const Json& json) {
+  DotPlot plot;
+  plot.title = run.title;
+  plot.subtitle =
+      fmt::format("{}: mean ± 2 standard errors over {} draws; hollow: the paper's number",
+                  run.measure, run.options.draws);
+  for (const Contestant& c : run.contestants) plot.labels.push_back(c.method);
+  for (const Json& row : json["rows"]) {
+    DotPlot::Panel panel{row["name"], {}};
+    for (const Json& m : row["methods"]) {
+      panel.dots.push_back({m["mean"], 2 * m["standard_error"].get<double>(), m["paper"]});
+    }
+    plot.panels.push_back(std::move(panel));
   }
-  for (std::size_t r = 0; r < run.rows.size(); ++r) {
-    double low = 1e300;
-    double high = -1e300;
-    std::vector<double> means;
-    std::vector<double> errors;
-    for (std::size_t c = 0; c < methods; ++c) {
-      const std::vector<double> values = run.values(r, c);
-      means.push_back(mean(values));
-      errors.push_back(2 * standard_error(values));
-      low = std::min({low, means[c] - errors[c], run.rows[r].paper[c]});
-      high = std::max({high, means[c] + errors[c], run.rows[r].paper[c]});
-    }
-    const double margin = 0.06 * (high - low) + 1e-9;
-    low -= margin;
-    high += margin;
-    svg.begin_moved({left + panel * static_cast<double>(r), 100});
-    const double inner = panel - 24;
-    svg.rect({0, 0}, inner, height, {.fill = "#f7f7f7", .stroke = "#cccccc"});
-    svg.text({inner / 2, -10}, run.rows[r].name,
-             {.size = 13, .anchor = Font::Anchor::middle, .bold = true});
-    const auto at = [&](double value) { return inner * (value - low) / (high - low); };
-    for (const double value : round_ticks(low, high, 4)) {
-      svg.line({at(value), height}, {at(value), height + 4}, {.stroke = "#888888"});
-      svg.text({at(value), height + 17}, fmt::format("{:.3g}", value),
-               {.size = 11, .anchor = Font::Anchor::middle, .fill = "#555555"});
-    }
-    for (std::size_t c = 0; c < methods; ++c) {
-      const double y = height * (static_cast<double>(c) + 0.5) / static_cast<double>(methods);
-      const std::string colour = categorical(c);
-      svg.line({at(means[c] - errors[c]), y}, {at(means[c] + errors[c]), y},
-               {.stroke = colour, .width = 2.5});
-      svg.circle({at(means[c]), y}, 5.5, {.fill = colour});
-      svg.circle({at(run.rows[r].paper[c]), y}, 5, {.stroke = colour, .width = 1.8});
-    }
-    svg.end();
-  }
-  return svg.str();
+  return draw(plot);
 }
 
 }  // namespace
 
 LabResult report(const TableRun& run) {
-  return {run.name, markdown(run), csv(run), picture(run), json(run)};
+  const Json numbers = json(run);
+  return {run.name, markdown(run, numbers), csv(run), picture(run, numbers), numbers};
 }
 
 }  // namespace covshift

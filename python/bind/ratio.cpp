@@ -1,8 +1,8 @@
 // Density ratios alone, and biased sampling.
 #include <algorithm>
 
-#include "covshift/lab/sampling.hpp"
 #include "covshift/model/ratio_model.hpp"
+#include "covshift/shift/sampling.hpp"
 #include "python/bind/bind.hpp"
 #include "python/bind/data.hpp"
 #include "python/bind/options.hpp"

@@ -13,11 +13,11 @@ from ._options import real, seed_of, whole
 
 
 class BiasedSample(NamedTuple):
-    """Row numbers of both samples, and the split they come from: training has feature <= threshold
-    (but for rows that crossed).
+    """Row numbers of both samples, and the split: training rows have feature <= threshold, except for
+    those that crossed.
 
-    ``feature`` is the number of a column, ``threshold`` of its values (of a category drawn at random: 1
-    where the row has it, else 0).
+    ``feature`` is a column number and ``threshold`` one of its values (for a random category: 1 if the
+    row has it, else 0).
     """
 
     train: np.ndarray
@@ -41,11 +41,11 @@ def biased_sample(
 ) -> BiasedSample:
     """Draws the rows of a training and of a target sample under covariate shift.
 
-    The rows are split by a feature (one at random, unless named or numbered) at a quantile of it, and
-    each goes to the other part with the probability ``crossing``; each part is projected on one of its
-    principal components, and its rows are drawn in proportion to a normal density around
-    min + (max - min)/a with spread std/b of that projection; a and b are drawn from the intervals given.
-    The same rows as the program's ``covshift sample``.
+    The rows are split at a quantile of a feature (by default a random one), and each moves to the other
+    part with probability ``crossing``. Each part is projected on one of its principal components, and its
+    rows are drawn in proportion to a normal density with mean min + (max - min)/a and standard deviation
+    std/b of that projection; a and b are drawn from the given intervals. ``covshift sample`` draws the
+    same rows.
     """
     if has_categories(X):
         data = table_of(X, "X")
@@ -53,7 +53,7 @@ def biased_sample(
         data = matrix_of(check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C"))
     if isinstance(feature, str):
         if not is_frame(X) or feature not in list(X.columns):
-            raise ValueError(f"there is no column {feature!r} to split by; give a name or a number")
+            raise ValueError(f"there is no column {feature!r} to split by; give the name or number of a column")
         feature = list(X.columns).index(feature)
     return BiasedSample(
         *_core.biased_sample(
@@ -77,7 +77,7 @@ def biased_split(X, *arrays, **options) -> list:
     """Like ``train_test_split``, but the second sample differs from the first in its inputs.
 
     ``X_train, X_target, y_train, y_target = biased_split(X, y, n_train=100)``; further arrays of the
-    same length are split alike. Options are those of :func:`biased_sample`.
+    same length are split in the same way. Options are those of :func:`biased_sample`.
     """
     check_consistent_length(X, *arrays)
     drawn = biased_sample(X, **options)

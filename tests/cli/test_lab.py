@@ -62,7 +62,7 @@ class Reproduce(ProgramTest):
         self.write("file", "")
         out = self.call("reproduce", "figure1", "-o", self.path("file"), "--draws", "2")
         self.assertEqual(out.returncode, 1)
-        self.assertIn("cannot make this folder", out.stderr)
+        self.assertIn("cannot create this folder", out.stderr)
 
 
 class Datasets(ProgramTest):

@@ -10,11 +10,10 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
-#include "covshift/lab/results.hpp"
+#include "covshift/lab/result.hpp"
 #include "covshift/lab/statistics.hpp"
-#include "covshift/lab/sweep.hpp"
 #include "covshift/lab/tables.hpp"
-#include "tests/lab/support.hpp"
+#include "tests/draw/support.hpp"
 
 namespace covshift {
 namespace {
@@ -62,7 +61,7 @@ TEST(Experiment, IsTheSameForAnyThreadsAndNumberOfDraws) {
 }
 
 // The shift estimated once for all methods is the one that each would have estimated.
-TEST(Experiment, EqualsAFitOfItsOwn) {
+TEST(Experiment, EqualsASeparateFit) {
   const Dataset data = made_up(300);
   const Split split = draw_split(data, default_reading().sampling, 5, 0);
   const std::vector<Contestant> contestants = {{"robust", {Kind::fixed, 0.01}},
@@ -91,30 +90,11 @@ TEST(Experiment, EqualsAFitOfItsOwn) {
   }
 }
 
-TEST(Experiment, StopsWhenAsked) {
+TEST(Experiment, StopsWhenCancelled) {
   ExperimentOptions options = few(4);
   options.cancelled = [] { return true; };
   const std::vector<Contestant> lr = {{"lr", {Kind::cv}}};
   EXPECT_THROW(run_draws(made_up(100), lr, default_reading(), options), Error);
-}
-
-TEST(BiasedSampling, CrossingMixesThePortions) {
-  const Dataset data = made_up(2000);
-  BiasedSampling options;
-  options.feature = 0;
-  options.crossing = 0.25;
-  options.train = options.target = 4000;
-  const BiasedSample s = biased_sample(data.features.view(), options);
-  const std::set<std::size_t> train(s.train.begin(), s.train.end());
-  double crossed = 0;
-  for (const std::size_t i : train) {
-    crossed +=
-        data.features.values[3 * i] > s.threshold ? 1 / static_cast<double>(train.size()) : 0;
-  }
-  EXPECT_NEAR(crossed, 0.25, 0.05);
-  for (const std::size_t i : s.target) EXPECT_FALSE(train.contains(i)) << "a row is in one portion";
-  options.crossing = 1;
-  EXPECT_THROW(biased_sample(data.features.view(), options), Error);
 }
 
 /// A table of made-up outcomes with known answers.
@@ -143,7 +123,7 @@ TableRun made_table() {
   return run;
 }
 
-TEST(Tables, MarkTheBestAndWhatCannotBeTold) {
+TEST(Tables, MarkTheBestAndStatisticalTies) {
   const TableRun run = made_table();
   EXPECT_EQ(run.best(0), (std::vector<bool>{true, true, false, false}));
   const LabResult result = report(run);
@@ -182,7 +162,7 @@ std::string real_data() {
   return (root.parent_path() / "shared" / "data").string();
 }
 
-TEST(Datasets, AreReadWhole) {
+TEST(Datasets, AreReadCompletely) {
   const std::string folder = real_data();
   if (!std::filesystem::exists(folder)) {
     GTEST_SKIP() << "there is no shared/data beside the checkout";
@@ -211,7 +191,7 @@ TEST(Datasets, AreReadWhole) {
   EXPECT_EQ(documents.classes, 6);
 }
 
-TEST(Datasets, MissingAndDifferentFilesAreTold) {
+TEST(Datasets, ReportMissingAndDifferentFiles) {
   const auto folder = std::filesystem::temp_directory_path() / "covshift-datasets-test";
   std::filesystem::create_directories(folder / "seeds");
   std::ofstream(folder / "seeds" / "seeds_dataset.txt") << "1 2 3\n";
@@ -223,7 +203,7 @@ TEST(Datasets, MissingAndDifferentFilesAreTold) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), Error::Kind::file);
-    EXPECT_THAT(e.what(), HasSubstr("this is another file"));
+    EXPECT_THAT(e.what(), HasSubstr("the content is different"));
     EXPECT_THAT(e.what(), HasSubstr("archive.ics.uci.edu"));
   }
   EXPECT_THROW(load_dataset("vertebral", folder.string()), Error);

@@ -6,15 +6,16 @@
 #include <cmath>
 
 #include "covshift/base/error.hpp"
-#include "tests/lab/support.hpp"
+#include "covshift/lab/statistics.hpp"
+#include "tests/draw/support.hpp"
 
 namespace covshift {
 namespace {
 
 using testing::HasSubstr;
 
-FigureOptions few(int draws, int threads = 0) {
-  FigureOptions options;
+ExperimentOptions few(int draws, int threads = 0) {
+  ExperimentOptions options;
   options.draws = draws;
   options.threads = threads;
   options.seed = 3;
@@ -69,7 +70,7 @@ TEST(PlaneDraw, FlipsExactlyTheNoise) {
   EXPECT_NE(draw_plane(example, 1).train.x, draw_plane(example, 2).train.x);
 }
 
-TEST(PlaneDraw, RefusesABoundaryOutOfReach) {
+TEST(PlaneDraw, RejectsABoundaryOutOfReach) {
   PlaneExample example = figure3_setting().panels[0].example;
   example.boundary = {1e6, 1, 1};
   example.noise = 0;
@@ -135,17 +136,17 @@ TEST(Figures, SpreadOfKnownNumbers) {
 }
 
 TEST(Figures, SameForAnyNumberOfThreads) {
-  const LabResult one = figure3(few(4, 1));
-  const LabResult three = figure3(few(4, 3));
+  const LabResult one = report_figure(figure3_setting(), few(4, 1));
+  const LabResult three = report_figure(figure3_setting(), few(4, 3));
   EXPECT_EQ(one.csv, three.csv);
   EXPECT_EQ(one.svg, three.svg);
   EXPECT_EQ(one.json.dump(), three.json.dump());
-  FigureOptions other = few(4, 1);
+  ExperimentOptions other = few(4, 1);
   other.seed = 4;
-  EXPECT_NE(figure3(other).csv, one.csv);
+  EXPECT_NE(report_figure(figure3_setting(), other).csv, one.csv);
 }
 
-TEST(Figures, MoreDrawsContinueFewer) {
+TEST(Figures, FirstDrawsDoNotDependOnTheirNumber) {
   // The first draws are the same: a longer run adds to a shorter one.
   const FigureRun two = run_figure(figure2_setting(), few(2));
   const FigureRun three = run_figure(figure2_setting(), few(3));
@@ -154,9 +155,9 @@ TEST(Figures, MoreDrawsContinueFewer) {
   }
 }
 
-TEST(Figures, EveryOneIsWholeAndWellFormed) {
-  for (const auto& make : {figure1, figure2, figure3}) {
-    const LabResult result = make(few(3));
+TEST(Figures, AreCompleteAndWellFormed) {
+  for (const auto& setting : {figure1_setting, figure2_setting, figure3_setting}) {
+    const LabResult result = report_figure(setting(), few(3));
     EXPECT_EQ(xml_fault(result.svg), "") << result.name;
     EXPECT_EQ(std::count(result.csv.begin(), result.csv.end(), '\n'), 1 + 3 * 4) << result.name;
     EXPECT_EQ(result.json["panels"].size(), 4U);
@@ -181,27 +182,30 @@ TEST(Figures, TheZeroOneLossIsCertainInsideAndUniformOutside) {
   }
 }
 
-TEST(Figures, OtherReadingsReachEveryPanel) {
-  FigureOptions options = few(2);
-  const LabResult plain = figure3(options);
-  options.bias = BiasAssumption::test;
-  const LabResult bias = figure3(options);
-  const auto mean = [](const LabResult& r, int panel) -> double {
+TEST(Figures, BiasAndLambdaReachEveryPanel) {
+  const auto run = [](const auto& change) {
+    FigureSetting setting = figure3_setting();
+    for (PanelSetting& panel : setting.panels) change(panel.fit);
+    return report_figure(setting, few(2));
+  };
+  const LabResult plain = run([](FitOptions&) {});
+  const LabResult bias = run([](FitOptions& fit) { fit.shift.bias = BiasAssumption::test; });
+  const auto mean_loss = [](const LabResult& r, int panel) -> double {
     return r.json["panels"][panel]["log_loss_bits"]["mean"];
   };
-  EXPECT_EQ(mean(plain, 0), mean(bias, 0)) << "lr has no shift";
-  EXPECT_EQ(mean(plain, 1), mean(bias, 1)) << "iw generalizes fully as it is";
-  EXPECT_NE(mean(plain, 2), mean(bias, 2));
-  EXPECT_NE(mean(plain, 3), mean(bias, 3));
-  options.bias.reset();
-  options.lambda = LambdaChoice{LambdaChoice::Kind::fixed, 0.0625};
-  const LabResult lambda = figure3(options);
+  EXPECT_EQ(mean_loss(plain, 0), mean_loss(bias, 0)) << "lr has no shift";
+  EXPECT_EQ(mean_loss(plain, 1), mean_loss(bias, 1)) << "iw generalizes fully already";
+  EXPECT_NE(mean_loss(plain, 2), mean_loss(bias, 2));
+  EXPECT_NE(mean_loss(plain, 3), mean_loss(bias, 3));
+  const LabResult lambda = run([](FitOptions& fit) {
+    fit.lambda = {LambdaChoice::Kind::fixed, 0.0625};
+  });
   EXPECT_EQ(lambda.json["panels"][0]["lambda"], "0.0625");
-  for (int p = 0; p < 4; ++p) EXPECT_NE(mean(plain, p), mean(lambda, p));
+  for (int p = 0; p < 4; ++p) EXPECT_NE(mean_loss(plain, p), mean_loss(lambda, p));
 }
 
-TEST(Figures, StopWhenAskedAndReportProgress) {
-  FigureOptions options = few(3, 1);
+TEST(Figures, StopWhenCancelledAndReportProgress) {
+  ExperimentOptions options = few(3, 1);
   double last = 0;
   options.progress = [&](double share) {
     EXPECT_GT(share, last);
@@ -210,8 +214,8 @@ TEST(Figures, StopWhenAskedAndReportProgress) {
   run_figure(figure1_setting(), options);
   EXPECT_DOUBLE_EQ(last, 1);
   options.cancelled = [] { return true; };
-  EXPECT_THROW(figure1(options), Error);
-  EXPECT_THROW(figure1(few(1)), Error);
+  EXPECT_THROW(report_figure(figure1_setting(), options), Error);
+  EXPECT_THROW(report_figure(figure1_setting(), few(1)), Error);
 }
 
 }  // namespace

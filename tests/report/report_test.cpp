@@ -23,7 +23,7 @@ std::size_t count(const std::string& text, const std::string& what) {
   return n;
 }
 
-TEST(Report, HoldsTheDataWhateverTheTextsAre) {
+TEST(Report, EscapesAllTexts) {
   if (!report_available()) GTEST_SKIP() << "built without the plotting library";
   const Json data = {{"names",
                       {"</script><script>alert(1)</script>", "<!--<script>", "{{script}}{{data}}",
@@ -46,7 +46,7 @@ TEST(Report, HoldsTheDataWhateverTheTextsAre) {
   EXPECT_EQ(read["data"]["names"][3], "a\xef\xbf\xbd\xef\xbf\xbdz");  // bytes that are no UTF-8
 }
 
-TEST(Report, IsSelfContainedAndSmallOrSaysWhatIsMissing) {
+TEST(Report, IsSelfContainedOrNamesWhatIsMissing) {
   if (!report_available()) {
     try {
       report_page("diagnose", "t", Json::object());

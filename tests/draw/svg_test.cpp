@@ -1,4 +1,4 @@
-#include "covshift/lab/svg.hpp"
+#include "covshift/draw/svg.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,8 +8,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
-#include "covshift/lab/colours.hpp"
-#include "tests/lab/support.hpp"
+#include "tests/draw/support.hpp"
 
 namespace covshift {
 namespace {
@@ -83,7 +82,7 @@ TEST(Png, DecodesToTheSamePixels) {
   }
 }
 
-TEST(Png, RefusesPicturesThatAreNone) {
+TEST(Png, RejectsInvalidImages) {
   EXPECT_THROW(png({0, 0, {}}), Error);
   EXPECT_THROW(png({2, 2, std::vector<Rgb>(3)}), Error);
   EXPECT_THROW(png({2, 2, std::vector<Rgb>(5)}), Error);
@@ -132,7 +131,7 @@ TEST(Svg, HostileTextStaysText) {
   EXPECT_EQ(svg.str().find("<script"), std::string::npos);
 }
 
-TEST(Svg, KeepsCharactersAndReplacesWhatIsNone) {
+TEST(Svg, ReplacesInvalidCharacters) {
   EXPECT_EQ(xml_escaped("λ ± 0.1, 漢, 😀"), "λ ± 0.1, 漢, 😀");
   EXPECT_EQ(xml_escaped("a<b>&\"'"), "a&lt;b&gt;&amp;&quot;&#39;");
   const std::string none = "\xef\xbf\xbd";
@@ -144,14 +143,14 @@ TEST(Svg, KeepsCharactersAndReplacesWhatIsNone) {
   EXPECT_EQ(xml_escaped("\xf5\x80\x80\x80"), none + none + none + none);
 }
 
-TEST(Svg, RefusesNumbersThatAreNone) {
+TEST(Svg, RejectsNonFiniteNumbers) {
   Svg svg(10, 10, "");
   EXPECT_THROW(svg.line({0, std::nan("")}, {1, 1}, {}), Error);
   EXPECT_THROW(svg.circle({0, 0}, INFINITY, {}), Error);
   EXPECT_EQ(xml_fault(svg.str()), "") << "nothing of a refused shape stays";
 }
 
-TEST(Svg, RefusesPartsThatDoNotMatch) {
+TEST(Svg, RejectsUnbalancedGroups) {
   Svg svg(10, 10, "");
   EXPECT_THROW(svg.end(), Error);
   svg.begin_moved({1, 1});
@@ -160,7 +159,7 @@ TEST(Svg, RefusesPartsThatDoNotMatch) {
   EXPECT_EQ(xml_fault(svg.str()), "");
 }
 
-TEST(Svg, TheJudgeOfXmlFindsFaults) {
+TEST(Svg, XmlCheckerFindsFaults) {
   for (const char* bad : {"", "<a>", "<a></b>", "<a b=1/>", "<a b=\"1\" b=\"2\"/>", "<a>&x</a>",
                           "<a/><b/>", "<a b=\"<\"/>", "<a>\x01</a>", "x<a/>"}) {
     EXPECT_NE(xml_fault(bad), "") << bad;

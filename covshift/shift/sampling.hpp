@@ -1,7 +1,8 @@
-// lab/: the paper's experiments. Uses everything else; nothing uses it but the program.
+// Biased sampling: a training and a target sample under covariate shift from one data set.
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
 #include "covshift/data/matrix.hpp"
@@ -11,15 +12,14 @@ namespace covshift {
 /// Biased sampling as in the paper's supplement: split the rows by a feature, project each portion
 /// on one of its own principal components, and draw rows in proportion to a normal density around
 ///     mu = min + (max - min)/a,   sigma = std/b
-/// of that projection. What the paper leaves open is an option here.
+/// of that projection. Choices the paper does not specify are options.
 struct BiasedSampling {
   int feature = -1;              ///< the column to split by; -1: drawn at random
   double quantile = 0.5;         ///< rows up to this quantile of it are the training portion
-  double crossing = 0;           ///< the probability that a row goes to the other portion
-  double a_low = 2, a_high = 4;  ///< a is drawn uniformly between
-  double b_low = 1, b_high = 2;  ///< and b
-  std::size_t train = 100;       ///< rows to draw from each portion
-  std::size_t target = 100;
+  double crossing = 0;           ///< the probability that a row moves to the other portion
+  double a_low = 2, a_high = 4;  ///< a is drawn uniformly from this interval
+  double b_low = 1, b_high = 2;  ///< and b from this one
+  std::size_t train = 100, target = 100;  ///< rows to draw from each portion
   bool replacement = true;
   unsigned long long seed = 0;
 };
@@ -36,8 +36,11 @@ struct BiasedSample {
   Draw train_draw, target_draw;
 };
 
-/// Throws Error if a portion is empty, or has fewer rows with positive weight than are to be drawn
+/// Throws Error if a portion is empty, or has fewer rows with positive weight than requested
 /// without replacement.
 BiasedSample biased_sample(const MatrixView& x, const BiasedSampling& options);
+
+/// A dense copy of some rows of a matrix, in the given order.
+Matrix dense_rows(const MatrixView& x, std::span<const std::size_t> rows);
 
 }  // namespace covshift

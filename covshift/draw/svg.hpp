@@ -1,4 +1,4 @@
-// A picture as a text: what the lab's tables and figures are drawn with.
+// An SVG document, shape by shape.
 #pragma once
 
 #include <span>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "covshift/lab/png.hpp"
+#include "covshift/draw/pixels.hpp"
 
 namespace covshift {
 

@@ -1,4 +1,4 @@
-#include "covshift/lab/sampling.hpp"
+#include "covshift/shift/sampling.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,6 +35,25 @@ TEST(BiasedSampling, SplitsByTheFeature) {
   EXPECT_EQ(below, 90U);
 }
 
+TEST(BiasedSampling, CrossingMixesThePortions) {
+  const std::vector<double> x = cloud(2000);
+  const MatrixView view = MatrixView::dense(x.data(), 2000, 3);
+  BiasedSampling options;
+  options.feature = 0;
+  options.crossing = 0.25;
+  options.train = options.target = 4000;
+  const BiasedSample s = biased_sample(view, options);
+  const std::set<std::size_t> train(s.train.begin(), s.train.end());
+  double crossed = 0;
+  for (const std::size_t i : train) {
+    crossed += x[3 * i] > s.threshold ? 1 / static_cast<double>(train.size()) : 0;
+  }
+  EXPECT_NEAR(crossed, 0.25, 0.05);
+  for (const std::size_t i : s.target) EXPECT_FALSE(train.contains(i)) << "a row is in one portion";
+  options.crossing = 1;
+  EXPECT_THROW(biased_sample(view, options), Error);
+}
+
 TEST(BiasedSampling, DrawsInProportionToTheNormalDensity) {
   // One feature: the portion's only component is the feature itself, centred.
   std::vector<double> x;
@@ -62,7 +81,7 @@ TEST(BiasedSampling, DrawsInProportionToTheNormalDensity) {
   EXPECT_NEAR(mean, expected, 0.003);
 }
 
-TEST(BiasedSampling, WithoutReplacementNoRowComesTwice) {
+TEST(BiasedSampling, WithoutReplacementNoRowIsDrawnTwice) {
   const std::vector<double> x = cloud(100);
   BiasedSampling options;
   options.replacement = false;
@@ -84,7 +103,7 @@ TEST(BiasedSampling, IsReproducible) {
   EXPECT_NE(s.train, biased_sample(view, options).train);
 }
 
-TEST(BiasedSampling, SaysWhatIsWrong) {
+TEST(BiasedSampling, RejectsInvalidOptions) {
   const std::vector<double> x(30, 1.0);
   BiasedSampling options;
   const MatrixView view = MatrixView::dense(x.data(), 10, 3);

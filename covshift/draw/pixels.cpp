@@ -1,7 +1,11 @@
-#include "covshift/lab/png.hpp"
+#include "covshift/draw/pixels.hpp"
 
+#include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <limits>
 #include <string_view>
 
@@ -29,12 +33,41 @@ std::string deflated(const std::string& data) {
   std::string out(size, '\0');
   const int code = compress2(reinterpret_cast<Bytef*>(out.data()), &size,
                              reinterpret_cast<const Bytef*>(data.data()), data.size(), 9);
-  if (code != Z_OK) throw Error(Error::Kind::numeric, "not enough memory to compress a picture");
+  if (code != Z_OK) throw Error(Error::Kind::numeric, "not enough memory to compress an image");
   out.resize(size);
   return out;
 }
 
+// The ends of ColorBrewer's RdBu and PuOr.
+constexpr std::array<std::uint32_t, 9> diverging_stops = {
+    0x2166ac, 0x4393c3, 0x92c5de, 0xd1e5f0, 0xf7f7f7, 0xfee0b6, 0xfdb863, 0xe08214, 0xb35806};
+constexpr std::array<std::uint32_t, 7> categories = {0x0072b2, 0xd55e00, 0x009e73, 0xcc79a7,
+                                                     0x56b4e9, 0xe69f00, 0x000000};
+
+Rgb rgb(std::uint32_t code) {
+  return {static_cast<std::uint8_t>(code >> 16), static_cast<std::uint8_t>(code >> 8),
+          static_cast<std::uint8_t>(code)};
+}
+
 }  // namespace
+
+Rgb diverging(double t) {
+  const double position = std::clamp(t, 0.0, 1.0) * (diverging_stops.size() - 1);
+  const auto low = std::min(static_cast<std::size_t>(position), diverging_stops.size() - 2);
+  const double share = position - static_cast<double>(low);
+  const auto mix = [share](std::uint8_t a, std::uint8_t b) {
+    return static_cast<std::uint8_t>(std::lround(a + share * (b - a)));
+  };
+  const Rgb a = rgb(diverging_stops[low]);
+  const Rgb b = rgb(diverging_stops[low + 1]);
+  return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};
+}
+
+std::string categorical(std::size_t i) { return hex(rgb(categories[i % categories.size()])); }
+
+std::string hex(Rgb colour) {
+  return fmt::format("#{:02x}{:02x}{:02x}", colour.red, colour.green, colour.blue);
+}
 
 std::string png(const Pixels& pixels) {
   constexpr std::size_t largest = std::numeric_limits<std::int32_t>::max();
@@ -42,7 +75,7 @@ std::string png(const Pixels& pixels) {
   const std::size_t h = pixels.height;
   if (w == 0 || h == 0 || w > largest || h > largest || pixels.colours.size() / w != h ||
       pixels.colours.size() % w != 0) {
-    fail_input("a picture of {} x {} pixels cannot have {} colours", w, h, pixels.colours.size());
+    fail_input("an image of {} x {} pixels cannot have {} colours", w, h, pixels.colours.size());
   }
   std::string header;
   append_number(header, w);

@@ -1,16 +1,12 @@
-#include "covshift/lab/gaussians.hpp"
-
 #include <Eigen/Cholesky>
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <mutex>
 #include <numbers>
 #include <numeric>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
-#include "covshift/base/threads.hpp"
+#include "covshift/lab/figures.hpp"
 #include "covshift/model/scores.hpp"
 
 namespace covshift {
@@ -45,7 +41,7 @@ std::vector<double> log_ratio(const Gaussian& below, const Gaussian& above, cons
   return out;
 }
 
-/// The given densities of some rows, and the numbers they point to.
+/// The known log density ratios of some rows.
 struct Densities {
   Densities(const PanelSetting& panel, const MatrixView& x)
       : ratio(log_ratio(panel.example.train, panel.example.target, x)) {
@@ -100,7 +96,8 @@ PlaneDraw draw_plane(const PlaneExample& example, std::uint64_t seed) {
     draw.target = draw_points(example, example.target, example.target_rows, random);
     return draw;
   }
-  fail_input("1000 training samples had one class only: the boundary does not cross the density");
+  fail_input(
+      "1000 training samples had a single class each: the boundary does not cross the density");
 }
 
 Classifier fit_panel(const PanelSetting& panel, const PlaneDraw& draw, int threads) {
@@ -128,12 +125,7 @@ Predictions predict_panel(const PanelSetting& panel, const Classifier& model, co
   return model.predict(x, densities.given(), threads);
 }
 
-double measured(const FigureSetting& figure, const PanelScores& scores) {
-  return figure.measure == FigureSetting::Measure::log_loss ? scores.log_loss
-                                                            : scores.expected_loss;
-}
-
-FigureRun run_figure(const FigureSetting& figure, const FigureOptions& options) {
+FigureRun run_figure(const FigureSetting& figure, const ExperimentOptions& options) {
   if (options.draws < 2) {
     fail_input("a spread needs at least two draws, not {}; the default is 100", options.draws);
   }
@@ -142,18 +134,12 @@ FigureRun run_figure(const FigureSetting& figure, const FigureOptions& options) 
   Random seeds(options.seed);
   for (std::size_t i = 0; i < draws; ++i) run.seeds.push_back(seeds.next());
   run.scores.assign(figure.panels.size(), std::vector<PanelScores>(draws));
-  std::mutex reporting;
-  std::size_t done = 0;
-  parallel_tasks(options.threads, draws, [&](std::size_t i) {
-    if (options.cancelled && options.cancelled()) throw Error(Error::Kind::stopped, "stopped");
+  run_tasks(options, draws, [&](std::size_t i) {
     for (std::size_t p = 0; p < figure.panels.size(); ++p) {
       const PanelSetting& panel = figure.panels[p];
       const PlaneDraw draw = draw_plane(panel.example, run.seeds[i]);
       run.scores[p][i] = scores_of(panel, fit_panel(panel, draw, 1), draw.target);
     }
-    const std::lock_guard<std::mutex> lock(reporting);
-    ++done;
-    if (options.progress) options.progress(static_cast<double>(done) / static_cast<double>(draws));
   });
   return run;
 }

@@ -1,4 +1,5 @@
-// Pixels, and the file that browsers read them from.
+// draw/: pictures from plain numbers and texts: PNG, SVG, and the plots of the paper's experiments.
+// Uses base/. Here: pixels, their colours, and the file that browsers read them from.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +23,13 @@ struct Pixels {
 /// A PNG file (ISO/IEC 15948): 8 bits a channel, no transparency. An Error if the picture is empty,
 /// or its size is not that of its colours.
 std::string png(const Pixels& pixels);
+
+/// Colours that readers with any colour vision, and a grey printer, can tell apart. Blue at 0 over
+/// near-white at 1/2 to orange at 1, equally dark at both ends.
+Rgb diverging(double t);
+/// #rrggbb for things without an order (Okabe and Ito's set, without yellow); repeats after seven.
+std::string categorical(std::size_t i);
+std::string hex(Rgb colour);
 
 /// RFC 4648, with padding.
 std::string base64(const std::string& bytes);

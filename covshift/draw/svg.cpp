@@ -1,7 +1,9 @@
-#include "covshift/lab/svg.hpp"
+#include "covshift/draw/svg.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "covshift/base/error.hpp"
@@ -11,7 +13,7 @@ namespace {
 
 /// A hundredth of a pixel is enough; without trailing zeros.
 std::string number(double value) {
-  if (!std::isfinite(value)) fail_input("a picture cannot show {} as a length or place", value);
+  if (!std::isfinite(value)) fail_input("a picture cannot show {} as a length or position", value);
   std::string text = fmt::format("{:.2f}", value);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.back() == '.') text.pop_back();
@@ -56,24 +58,15 @@ std::size_t character(std::string_view text) {
 }  // namespace
 
 std::string xml_escaped(std::string_view text) {
+  constexpr std::string_view special = "&<>\"'";
+  constexpr std::array<std::string_view, 5> escapes = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
   std::string out;
   while (!text.empty()) {
     const std::size_t length = character(text);
-    if (length == 0) {
-      out += "\xef\xbf\xbd";
-    } else if (text[0] == '&') {
-      out += "&amp;";
-    } else if (text[0] == '<') {
-      out += "&lt;";
-    } else if (text[0] == '>') {
-      out += "&gt;";
-    } else if (text[0] == '"') {
-      out += "&quot;";
-    } else if (text[0] == '\'') {
-      out += "&#39;";
-    } else {
-      out += text.substr(0, length);
-    }
+    const std::size_t escape = special.find(text[0]);
+    out += length == 0                        ? "\xef\xbf\xbd"
+           : escape != std::string_view::npos ? escapes[escape]
+                                              : text.substr(0, length);
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return out;
@@ -158,13 +151,13 @@ void Svg::begin_clipped(Point corner, double width, double height) {
 }
 
 void Svg::end() {
-  if (open_.empty()) fail_input("a picture ends a part that it did not begin");
+  if (open_.empty()) fail_input("end() without a matching begin");
   body_ += open_.back();
   open_.pop_back();
 }
 
 std::string Svg::str() const {
-  if (!open_.empty()) fail_input("a picture has {} parts without an end", open_.size());
+  if (!open_.empty()) fail_input("{} groups of a picture lack an end()", open_.size());
   return body_ + "</svg>\n";
 }
 
