@@ -82,17 +82,6 @@ Json to_json(const Certificate& c, const std::string& promise) {
 
 }  // namespace
 
-Metric parse_metric(std::string_view name) {
-  for (const Metric metric : {Metric::brier, Metric::error, Metric::log_loss}) {
-    if (name == to_string(metric)) return metric;
-  }
-  fail_input("there is no metric '{}'; choose brier, error or log-loss", name);
-}
-
-std::string_view to_string(Metric metric) {
-  return metric == Metric::brier ? "brier" : metric == Metric::error ? "error" : "log-loss";
-}
-
 Comparison compare(const TrainingData& data, const Truth* truth, const CompareOptions& options) {
   if (data.target == nullptr) fail_input("a comparison needs a target");
   if (!(options.level > 0 && options.level < 1)) {

@@ -48,15 +48,10 @@ nlohmann::ordered_json describe(const BiasedSampling& s) {
 }
 
 nlohmann::ordered_json describe(const ShiftOptions& shift) {
-  using Rule = RatioLambda::Rule;
-  const RatioLambda& lambda = shift.ratio.lambda;
-  return {{"ratio", ratio_method_name(shift.ratio.method)},
-          {"ratio_lambda", lambda.rule == Rule::value   ? fmt::format("{}", lambda.value)
-                           : lambda.rule == Rule::paper ? "paper"
-                           : lambda.rule == Rule::cv    ? "cv"
-                                                        : "stable"},
+  return {{"ratio", to_string(shift.ratio.method)},
+          {"ratio_lambda", to_string(shift.ratio.lambda)},
           {"view_threshold", shift.view_threshold},
-          {"bias", shift.bias == BiasAssumption::joint ? "joint" : "test"}};
+          {"bias", to_string(shift.bias)}};
 }
 
 std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> contestants,

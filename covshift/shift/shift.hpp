@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "covshift/base/names.hpp"
 #include "covshift/data/matrix.hpp"
 #include "covshift/data/views.hpp"
 #include "covshift/ratio/ratio.hpp"
@@ -20,6 +21,9 @@ enum class BiasAssumption {
   joint,  ///< as the inputs taken together, like any feature of a view that is not generalized
   test,   ///< r = 1: the class shares generalize fully
 };
+template <>
+inline constexpr auto names<BiasAssumption> = std::to_array<Named<BiasAssumption>>(
+    {{BiasAssumption::joint, "joint"}, {BiasAssumption::test, "test"}});
 
 struct ShiftOptions {
   Assumption generalize;
