@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <sstream>
 
@@ -11,6 +12,7 @@
 namespace covshift::cli {
 namespace {
 
+/// Lines of words; ~ is a space that stays within its line.
 std::string wrapped(const std::string& text) {
   constexpr std::size_t width = 68;
   std::string out;
@@ -22,14 +24,15 @@ std::string wrapped(const std::string& text) {
     out += word;
     column = (fits ? column + 1 : 0) + word.size();
   }
+  std::replace(out.begin(), out.end(), '~', ' ');
   return out;
 }
 
 std::string description(const Option& row) {
   std::string text = row.help;
-  if (row.values.find('|') != std::string::npos) text += fmt::format(" [values: {}]", row.values);
+  if (row.values.find('|') != std::string::npos) text += fmt::format(" [values:~{}]", row.values);
   if (row.type != OptionType::flag && !row.fallback.empty()) {
-    text += fmt::format(" [default: {}]", row.fallback);
+    text += fmt::format(" [default:~{}]", row.fallback);
   }
   return wrapped(text);
 }
@@ -86,7 +89,7 @@ Options operator+(Options options, Options more) {
 }
 
 Option train_file(std::string& path) {
-  return required(text({"TRAIN"}, path, "FILE", "Labelled data: CSV (.gz), svmlight, ARFF or NPY"));
+  return required(text({"TRAIN"}, path, "FILE", "Training data: CSV (.gz), svmlight, ARFF or NPY"));
 }
 Option target_file(std::string& path) {
   return text({"TARGET"}, path, "FILE",

@@ -10,7 +10,10 @@ namespace {
 using namespace covshift;
 
 /// The command or flag that an unknown word was probably meant to be.
-std::string hint(const CLI::App& app, const cli::Common& common) {
+std::string hint(const CLI::App& app, const cli::Common& common, const CLI::Error& e) {
+  if (e.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) &&
+      !app.get_subcommands().empty())
+    return "";
   for (const std::string& word : app.remaining(true)) {
     std::vector<std::string> known;
     for (const auto& [command, options] : common.commands) {
@@ -44,7 +47,7 @@ int main(int argc, char** argv) {
   cli::Common common;
   app.failure_message([&](const CLI::App* /*app*/, const CLI::Error& e) {
     return fmt::format("{}{}\nRun with --help for more information.\n", e.what(),
-                       hint(app, common));
+                       hint(app, common, e));
   });
   for (const auto add : {cli::add_fit, cli::add_predict, cli::add_evaluate, cli::add_diagnose,
                          cli::add_compare, cli::add_sample, cli::add_demo, cli::add_reproduce,

@@ -184,10 +184,6 @@ Option folds_option(int& x) {
   return whole({"--folds", "folds"}, x, between(2, 1e6), "Folds of the cross validation");
 }
 
-Option level_option(double& x) {
-  return number({"--level", "level"}, x, between(1e-6, 0.5), "Significance level");
-}
-
 Option threads_option(int& x) {
   return whole({"--threads", "threads"}, x, {.low = 0, .high = 4096, .note = "0 means all cores"},
                "Threads to use");
@@ -235,7 +231,8 @@ Options diagnose_options(DiagnoseOptions& o) {
       scale_option(o.scale),
       whole({"--permutations", "permutations"}, o.permutations, between(1, 100000),
             "Random relabellings in the test for shift"),
-      level_option(o.level),
+      number({"--level", "level"}, o.level, between(1e-6, 0.5),
+             "p-values up to this count as shift"),
       whole({"--rows"}, o.examples, between(1, 200), "Rows to show, and rows to label first"),
       seed_option(o.seed),
   };
@@ -245,7 +242,8 @@ Options compare_options(CompareOptions& o, DiagnoseOptions& before) {
   return {
       methods_option(o.methods),
       choice({"--metric"}, o.metric, "Score that decides"),
-      level_option(o.level),
+      number({"--level"}, o.level, between(1e-6, 0.5),
+             "Significance level of the comparison with the best, for all methods together"),
       views_option(before.views),
       view_threshold_option(o.fit.shift.view_threshold),
       ratio_option(o.fit.shift.ratio.method),

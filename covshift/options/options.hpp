@@ -17,7 +17,6 @@ Option ratio_option(RatioMethod& x);
 Option ratio_lambda_option(RatioLambda& x);
 Option scale_option(ScaleKind& x);
 Option folds_option(int& x);
-Option level_option(double& x);
 Option threads_option(int& x);
 template <typename Int>
 Option seed_option(Int& x) {

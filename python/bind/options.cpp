@@ -93,8 +93,8 @@ ModelOptions model_options(const nb::dict& given) {
   ModelOptions model;
   FitOptions& fit = model.fit;
   model.label = nb::cast<std::string>(given["label"]);
-  Options table = without_objects(covshift::model_options(model), given, model.view_groups,
-                                  fit.shift.ratio);
+  Options table =
+      without_objects(covshift::model_options(model), given, model.view_groups, fit.shift.ratio);
   table.push_back(threads_option(fit.solve.threads));
   if (!given_as_text(given, "loss")) {
     const auto costs = nb::cast<Dense<double>>(given["loss"]);

@@ -17,8 +17,8 @@ namespace covshift::python {
 void set_options(const Options& table, const nb::dict& given);
 /// The estimator given.method with its own options.
 void set_ratio(const nb::dict& given, RatioOptions& ratio);
-/// The table without what Python gave as objects, which are set here: views as groups of columns, the
-/// ratio as an estimator.
+/// The table without what Python gave as objects, which are set here: views as groups of columns,
+/// the ratio as an estimator.
 Options without_objects(Options table, const nb::dict& given, Views::Groups& groups,
                         RatioOptions& ratio);
 ModelOptions model_options(const nb::dict& given);

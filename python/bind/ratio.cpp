@@ -10,9 +10,8 @@
 namespace covshift::python {
 namespace {
 
-RatioModel fit(const Data& data, const Data* target,
-               const std::vector<std::string>& names, const std::optional<Vector<double>>& weight,
-               const nb::dict& options) {
+RatioModel fit(const Data& data, const Data* target, const std::vector<std::string>& names,
+               const std::optional<Vector<double>>& weight, const nb::dict& options) {
   RatioOptions ratio;
   ScaleKind scale{};
   set_ratio(options, ratio);
@@ -84,8 +83,8 @@ void bind_ratio(nb::module_& m) {
       .def("__setstate__", [](RatioModel& r, const std::string& text) {
         new (&r) RatioModel(RatioModel::from_text(text, "a pickled density ratio"));
       });
-  m.def("fit_ratio", &fit, nb::arg("data"), nb::arg("target").none(),
-        nb::arg("names"), nb::arg("weight").none(), nb::arg("options"));
+  m.def("fit_ratio", &fit, nb::arg("data"), nb::arg("target").none(), nb::arg("names"),
+        nb::arg("weight").none(), nb::arg("options"));
   m.def("biased_sample", &sample, nb::arg("data"), nb::arg("options"));
 }
 
