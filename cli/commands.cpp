@@ -52,7 +52,7 @@ void add_option(CLI::App& command, const Option& row) {
     command
         .add_flag_callback(
             row.flag, [row] { row.set({}); }, description(row))
-        ->group(row.group.empty() ? "Options" : row.group);
+        ->group(row.group);
     return;
   }
   CLI::Option* option = command.add_option(row.flag, CLI::callback_t(set), description(row));
@@ -62,8 +62,7 @@ void add_option(CLI::App& command, const Option& row) {
                       : row.required                           ? value + " (required)"
                       : option->get_positional()               ? " "
                                                                : value);
-  option->required(row.required);
-  if (!row.group.empty()) option->group(row.group);
+  option->required(row.required)->group(row.group);
 }
 
 }  // namespace

@@ -73,46 +73,27 @@ std::unique_ptr<Game> cost_game(CostMatrix costs, std::string name) {
   return std::make_unique<CostGame>(std::move(costs), std::move(name));
 }
 
-// --- the table of losses ---
-
-namespace {
-
-using MakeGame = std::unique_ptr<Game> (*)(int labels, double argument);
-/// A loss whose name has a colon takes a number after it.
-constexpr auto losses = std::to_array<std::pair<std::string_view, MakeGame>>({
-    {"log", [](int k, double) { return log_game(k); }},
-    {"zero-one", [](int k, double) { return zero_one_game(k); }},
-    {"absolute", [](int k, double) { return absolute_game(k); }},
-    {"squared", [](int k, double) { return squared_game(k); }},
-    {"abstain:A", [](int k, double cost) { return abstain_game(k, cost); }},
-    {"hinge", [](int k, double) { return hinge_game(k); }},
-});
-constexpr auto names_of_losses = [] {
-  std::array<std::string_view, losses.size()> list;
-  for (std::size_t i = 0; i < list.size(); ++i) list[i] = losses[i].first;
+std::span<const std::string_view> loss_names() {
+  static constexpr std::array<std::string_view, 6> list = {"log",     "zero-one",  "absolute",
+                                                           "squared", "abstain:A", "hinge"};
   return list;
-}();
-
-}  // namespace
-
-std::span<const std::string_view> loss_names() { return names_of_losses; }
+}
 
 std::unique_ptr<Game> make_game(const std::string& loss, int labels) {
-  const std::size_t colon = loss.find(':');
-  for (const auto& [name, make] : losses) {
-    if (colon == std::string::npos) {
-      if (name == loss) return make(labels, 0);
-      continue;
-    }
-    if (!name.starts_with(loss.substr(0, colon + 1))) continue;
-    const std::string text = loss.substr(colon + 1);
-    double argument = 0;  // from_chars: the same in every locale
-    const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), argument);
+  if (loss == "log") return log_game(labels);
+  if (loss == "zero-one") return zero_one_game(labels);
+  if (loss == "absolute") return absolute_game(labels);
+  if (loss == "squared") return squared_game(labels);
+  if (loss == "hinge") return hinge_game(labels);
+  const std::string abstain = "abstain:";
+  if (loss.starts_with(abstain)) {
+    const std::string text = loss.substr(abstain.size());
+    double cost = -1;  // from_chars: the same in every locale
+    const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), cost);
     if (status != std::errc{} || rest != text.data() + text.size()) {
-      fail_input("loss '{}': '{}' is not a number; example: {}0.3", loss, text,
-                 loss.substr(0, colon + 1));
+      fail_input("loss '{}': '{}' is not a number; example: abstain:0.3", loss, text);
     }
-    return make(labels, argument);
+    return abstain_game(labels, cost);
   }
   fail_name("the loss", loss, loss_names());
 }

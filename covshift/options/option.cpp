@@ -8,16 +8,17 @@
 
 namespace covshift {
 
+std::string Range::explained(std::string help) const {
+  return *note == '\0' ? help : fmt::format("{} ({})", help, note);
+}
+
 std::string Range::text() const {
-  std::string out;
-  if (std::isfinite(low) && std::isfinite(high)) {
-    out = low_excluded || high_excluded ? fmt::format(" in {}{}, {}{}", low_excluded ? '(' : '[',
-                                                      low, high, high_excluded ? ')' : ']')
-                                        : fmt::format(" from {} to {}", low, high);
-  } else if (std::isfinite(low)) {
-    out = fmt::format(" {} {}", low_excluded ? ">" : ">=", low);
-  }
-  return *note == '\0' ? out : fmt::format("{} ({})", out, note);
+  const bool open = low_excluded || high_excluded;
+  if (!std::isfinite(low)) return "";
+  return explained(!std::isfinite(high) ? fmt::format(" {} {}", low_excluded ? ">" : ">=", low)
+                   : open ? fmt::format(" in {}{}, {}{}", low_excluded ? '(' : '[', low, high,
+                                        high_excluded ? ')' : ']')
+                          : fmt::format(" from {} to {}", low, high));
 }
 
 std::string joined(std::span<const std::string_view> words, std::string_view separator) {
@@ -44,15 +45,18 @@ double parse_in(const Range& range, const std::string& text) {
   return *value;
 }
 
+Option row(OptionName name, OptionType type, std::string values, std::string fallback,
+           std::string help, std::function<void(const std::vector<std::string>&)> set) {
+  Option option{name.flag,       name.python,   {}, type, std::move(values), std::move(fallback),
+                std::move(help), std::move(set)};
+  if (name.python_fallback != nullptr) option.python_fallback = name.python_fallback;
+  return option;
+}
+
 Option parsed(OptionName name, OptionType type, std::string values, std::string fallback,
-              std::string help, SetText set) {
-  return {.flag = name.flag,
-          .python = name.python,
-          .type = type,
-          .values = std::move(values),
-          .fallback = std::move(fallback),
-          .help = std::move(help),
-          .set = [set = std::move(set)](const auto& given) { set(given.at(0)); }};
+              std::string help, std::function<void(const std::string&)> set) {
+  return row(name, type, std::move(values), std::move(fallback), std::move(help),
+             [set = std::move(set)](const auto& given) { set(given.at(0)); });
 }
 
 Option text(OptionName name, std::string& x, std::string values, std::string help) {
@@ -67,57 +71,37 @@ Option word(OptionName name, std::string& x, const std::vector<std::string_view>
 }
 
 Option number(OptionName name, double& x, const Range& range, std::string help) {
-  if (*range.note != '\0') help += fmt::format(" ({})", range.note);
-  return parsed(name, OptionType::number, "NUMBER", number_text(x), std::move(help),
+  return parsed(name, OptionType::number, "NUMBER", number_text(x),
+                range.explained(std::move(help)),
                 [&x, range](const std::string& given) { x = parse_in(range, given); });
 }
 
 Option number_or_cv(OptionName name, std::optional<double>& x, std::string help) {
-  Option option =
-      parsed(name, OptionType::text_or_number, "NUMBER|cv", x ? number_text(*x) : "cv",
-             std::move(help), [&x](const std::string& given) {
-               x = given == "cv" ? std::nullopt : std::optional(parse_in(positive, given));
-             });
-  option.none = true;
-  return option;
+  return parsed(name, OptionType::text_or_number, "NUMBER|cv", "cv", std::move(help),
+                [&x](const std::string& given) {
+                  x = given == "cv" ? std::nullopt : std::optional(parse_in(positive, given));
+                });
 }
 
 Option interval(OptionName name, double& low, double& high, std::string help) {
-  Option option{.flag = name.flag,
-                .python = name.python,
-                .type = OptionType::interval,
-                .values = "LOW HIGH",
-                .fallback = fmt::format("{} {}", low, high),
-                .help = std::move(help)};
-  option.set = [&low, &high](const std::vector<std::string>& given) {
-    if (given.size() != 2) fail_input("must be two numbers, low and high");
-    low = parse_in({}, given[0]);
-    high = parse_in({}, given[1]);
-  };
-  return option;
+  return row(name, OptionType::interval, "LOW HIGH", fmt::format("{} {}", low, high),
+             std::move(help), [&low, &high](const std::vector<std::string>& given) {
+               if (given.size() != 2) fail_input("must be two numbers, low and high");
+               low = parse_in({}, given[0]);
+               high = parse_in({}, given[1]);
+             });
 }
 
 Option list(OptionName name, std::vector<std::string>& x, std::string values, std::string help) {
-  return {.flag = name.flag,
-          .python = name.python,
-          .type = OptionType::list,
-          .values = std::move(values),
-          .fallback = fmt::format("{}", fmt::join(x, ",")),
-          .help = std::move(help),
-          .set = [&x](const std::vector<std::string>& given) { x = given; },
-          .none = true};
+  return row(name, OptionType::list, std::move(values), fmt::format("{}", fmt::join(x, ",")),
+             std::move(help), [&x](const std::vector<std::string>& given) { x = given; });
 }
 
 Option flag(OptionName name, bool& x, std::string help, bool value) {
-  return {.flag = name.flag,
-          .python = name.python,
-          .type = OptionType::flag,
-          .values = "",
-          .fallback = x ? "True" : "False",
-          .help = std::move(help),
-          .set = [&x, value](const std::vector<std::string>& given) {
-            x = given.empty() ? value : given[0] == "True";
-          }};
+  return row(name, OptionType::flag, "", x ? "True" : "False", std::move(help),
+             [&x, value](const std::vector<std::string>& given) {
+               x = given.empty() ? value : given[0] == "True";
+             });
 }
 
 void set_option(const Option& option, std::string_view name,

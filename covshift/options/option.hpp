@@ -25,29 +25,28 @@ enum class OptionType {
   flag,      ///< no value on the command line, True or False in Python
 };
 
+/// On the command line ("--scale", "-o,--output", "TRAIN" for a positional argument) and in Python
+/// (null: in the program only), with Python's default where that is another.
+struct OptionName {
+  const char* flag;
+  const char* python = "";
+  const char* python_fallback = nullptr;
+};
+
 /// A row of the table, bound to the variable it sets: its default is the variable's value when the
 /// row is made.
 struct Option {
-  std::string flag;    ///< "--scale", "-o,--output"; "TRAIN": a positional argument
-  std::string python;  ///< its name in Python; empty: in the program only
+  std::string flag, python;
+  std::optional<std::string> python_fallback;
   OptionType type = OptionType::text;
   std::string values;    ///< "unit|standard|none"; in capitals what stands for any value: "FILE"
   std::string fallback;  ///< the default as users write it; empty: none
   std::string help;      ///< one sentence
-  std::function<void(const std::vector<std::string>&)> set = {};  ///< throws Error
-
+  std::function<void(const std::vector<std::string>&)> set;  ///< throws Error
   bool required = false;
-  bool none = false;                                ///< Python's None leaves the default
-  std::optional<std::string> python_fallback = {};  ///< where Python's default is another
-  std::string group = {};                           ///< heading in the help
+  std::string group = "Options";  ///< heading in the help
 };
 using Options = std::vector<Option>;
-
-/// On the command line and in Python.
-struct OptionName {
-  const char* flag;
-  const char* python = "";
-};
 
 /// Which numbers are allowed.
 struct Range {
@@ -61,6 +60,8 @@ struct Range {
   }
   /// " >= 0 (0 means all cores)".
   [[nodiscard]] std::string text() const;
+  /// The sentence with the note.
+  [[nodiscard]] std::string explained(std::string help) const;
 };
 inline constexpr Range positive{.low = 0, .low_excluded = true};
 inline constexpr Range at_least_0{.low = 0};
@@ -77,10 +78,11 @@ double parse_in(const Range& range, const std::string& text);
 
 // --- rows ---
 
-using SetText = std::function<void(const std::string&)>;
-/// Anything that one text says.
+/// Anything that texts, or one text, say.
+Option row(OptionName name, OptionType type, std::string values, std::string fallback,
+           std::string help, std::function<void(const std::vector<std::string>&)> set);
 Option parsed(OptionName name, OptionType type, std::string values, std::string fallback,
-              std::string help, SetText set);
+              std::string help, std::function<void(const std::string&)> set);
 Option text(OptionName name, std::string& x, std::string values, std::string help);
 /// One of the words.
 Option word(OptionName name, std::string& x, const std::vector<std::string_view>& known,

@@ -25,16 +25,6 @@ std::vector<std::string_view> with(std::span<const std::string_view> words,
   return all;
 }
 
-Option none_allowed(Option option) {
-  option.none = true;
-  return option;
-}
-
-Option python_default(Option option, std::string text) {
-  option.python_fallback = std::move(text);
-  return option;
-}
-
 std::vector<std::string_view> method_names(std::string_view another) {
   std::vector<std::string_view> known;
   for (const Method& m : methods()) known.push_back(m.name);
@@ -44,50 +34,44 @@ std::vector<std::string_view> method_names(std::string_view another) {
 
 Option methods_option(std::vector<std::string>& x) {
   const std::vector<std::string_view> known = method_names("tempered");
-  Option option =
-      list({"--methods"}, x, joined(known, ","),
-           "Methods to compare; tempered is robust with --generalize temper:auto (default: all)");
-  option.set = [&x, known](const std::vector<std::string>& given) {
-    std::set<std::string> seen;
-    for (const std::string& name : given) {
-      if (!seen.insert(one_of(name, known)).second) fail_input("'{}' is named twice", name);
-    }
-    x = given;
-  };
-  return option;
+  return row({"--methods"}, Type::list, joined(known, ","), "",
+             "Methods to compare; tempered is robust with --generalize temper:auto (default: all)",
+             [&x, known](const std::vector<std::string>& given) {
+               std::set<std::string> seen;
+               for (const std::string& name : given) {
+                 if (!seen.insert(one_of(name, known)).second)
+                   fail_input("'{}' is named twice", name);
+               }
+               x = given;
+             });
 }
 
-/// A file of costs is read later: what is wrong with a file is not wrong with the call.
+/// A file of costs is read later: what is wrong with a file is not a usage error.
 Option loss_option(std::string& x) {
-  const auto known = with(loss_names(), {"cost:FILE"});
-  return python_default(
-      parsed(
-          {"--loss", "loss"}, Type::text, joined(known), x,
-          "Loss instead of the method's own; absolute and squared need ordered classes, abstaining "
-          "costs A, FILE has a row of costs for each action and a column for each class",
-          [&x, known](const std::string& text) {
-            if (!text.starts_with("cost:")) make_game(text, 3);
-            x = text;
-          }),
-      "log");
+  return parsed(
+      {"--loss", "loss", "log"}, Type::text, joined(with(loss_names(), {"cost:FILE"})), x,
+      "Loss instead of the method's own; absolute and squared need ordered classes, abstaining "
+      "costs A, FILE has a row of costs for each action and a column for each class",
+      [&x](const std::string& text) {
+        if (!text.starts_with("cost:")) make_game(text, 3);
+        x = text;
+      });
 }
 
 Option generalize_option(ModelOptions& o) {
-  return python_default(
-      parsed({"--generalize", "generalize"}, Type::text,
-             joined(with(assumption_values, {"temper:auto", "column:NAME"})), "",
-             "Where training evidence is trusted, instead of the method's own assumption; "
-             "temper:auto chooses G, column:NAME holds log P_gen/P_target",
-             [&o](const std::string& text) {
-               if (text == "temper:auto") {
-                 o.fit.choose_temper = true;
-               } else if (column_name(text, o.generalization_column)) {
-                 o.fit.generalize = Assumption{Assumption::Kind::given};
-               } else {
-                 o.fit.generalize = parse_assumption(text);
-               }
-             }),
-      "train");
+  return parsed({"--generalize", "generalize", "train"}, Type::text,
+                joined(with(assumption_values, {"temper:auto", "column:NAME"})), "",
+                "Where training evidence is trusted, instead of the method's own assumption; "
+                "temper:auto chooses G, column:NAME holds log P_gen/P_target",
+                [&o](const std::string& text) {
+                  if (text == "temper:auto") {
+                    o.fit.choose_temper = true;
+                  } else if (column_name(text, o.generalization_column)) {
+                    o.fit.generalize = Assumption{Assumption::Kind::given};
+                  } else {
+                    o.fit.generalize = parse_assumption(text);
+                  }
+                });
 }
 
 Option model_ratio_option(ModelOptions& o) {
@@ -98,43 +82,6 @@ Option model_ratio_option(ModelOptions& o) {
     if (!column_name(given.at(0), o.ratio_column)) estimated(given);
   };
   return option;
-}
-
-Option generalized_views_option(ShiftOptions& o) {
-  Option option = list({"--generalized-views", "generalized_views"}, o.generalized_views,
-                       "auto|a,b", "Views to trust under the assumption 'views'");
-  option.fallback = "auto";
-  option.none = false;
-  option.set = [&o](const std::vector<std::string>& given) {
-    o.automatic = given.size() == 1 && given[0] == "auto";
-    o.generalized_views = o.automatic ? std::vector<std::string>{} : given;
-  };
-  return option;
-}
-
-Option lambda_option(LambdaChoice& x) {
-  return python_default(
-      parsed(
-          {"--lambda", "lam"}, Type::text_or_number, "NUMBER|auto|cv|iwcv", "auto",
-          "Regularisation; iwcv is importance-weighted cross validation, auto is cv for methods "
-          "that ignore the shift and iwcv for others",
-          [&x](const std::string& text) { x = LambdaChoice::parse(text == "auto" ? "" : text); }),
-      "iwcv");
-}
-
-Option lambdas_option(std::vector<double>& x) {
-  Option option{
-      .flag = "--lambdas",
-      .python = "lams",
-      .type = Type::list,
-      .values = "a,b,c",
-      .fallback = "",
-      .help = "Values for cv and iwcv to choose from (default: 2^-16, 2^-12, 2^-8, 2^-4, 1)",
-      .set = [&x](const std::vector<std::string>& given) {
-        x.clear();
-        for (const std::string& part : given) x.push_back(parse_in(positive, part));
-      }};
-  return none_allowed(std::move(option));
 }
 
 Option bias_option(FitOptions& o) {
@@ -197,10 +144,25 @@ Options model_options(ModelOptions& o) {
       loss_option(fit.loss),
       generalize_option(o),
       views_option(o.views),
-      generalized_views_option(fit.shift),
+      row({"--generalized-views", "generalized_views"}, Type::list, "auto|a,b", "auto",
+          "Views to trust under the assumption 'views'",
+          [&shift = fit.shift](const std::vector<std::string>& given) {
+            shift.automatic = given.size() == 1 && given[0] == "auto";
+            shift.generalized_views = shift.automatic ? std::vector<std::string>{} : given;
+          }),
       view_threshold_option(fit.shift.view_threshold),
-      lambda_option(fit.lambda),
-      lambdas_option(fit.lambdas),
+      parsed({"--lambda", "lam", "iwcv"}, Type::text_or_number, "NUMBER|auto|cv|iwcv", "auto",
+             "Regularisation; iwcv is importance-weighted cross validation, auto is cv for methods "
+             "that ignore the shift and iwcv for others",
+             [&fit](const std::string& text) {
+               fit.lambda = LambdaChoice::parse(text == "auto" ? "" : text);
+             }),
+      row({"--lambdas", "lams"}, Type::list, "a,b,c", "",
+          "Values for cv and iwcv to choose from (default: 2^-16, 2^-12, 2^-8, 2^-4, 1)",
+          [&fit](const std::vector<std::string>& given) {
+            fit.lambdas.clear();
+            for (const std::string& part : given) fit.lambdas.push_back(parse_in(positive, part));
+          }),
       folds_option(fit.folds),
       model_ratio_option(o),
       ratio_lambda_option(fit.shift.ratio.lambda),
@@ -295,10 +257,9 @@ Options ratio_options(RatioMethod method, RatioOptions& o) {
       break;
     case RatioMethod::kmm:
       table = {width, lambda, number({"", "bound"}, o.kmm_bound, {.low = 1}, "Largest weight"),
-               none_allowed(parsed(
-                   {"", "slack"}, Type::number, "NUMBER", "",
-                   "Largest |mean weight - 1| (default: 1/sqrt(n_samples))",
-                   [&o](const std::string& text) { o.kmm_slack = parse_in(at_least_0, text); }))};
+               parsed({"", "slack"}, Type::number, "NUMBER", "",
+                      "Largest |mean weight - 1| (default: 1/sqrt(n_samples))",
+                      [&o](const std::string& text) { o.kmm_slack = parse_in(at_least_0, text); })};
       break;
     default:
       return {};

@@ -66,7 +66,9 @@ void set_options(const Options& table, const nb::dict& given) {
   for (const Option& o : table) {
     if (o.python.empty() || !given.contains(o.python.c_str())) continue;
     const nb::object value = given[o.python.c_str()];
-    if (!value.is_none() || !o.none) set_option(o, o.python, texts(o, value));
+    // None is the default where there is no other word for it.
+    const bool unset = (o.fallback.empty() && !o.python_fallback) || o.values == "NUMBER|cv";
+    if (!value.is_none() || !unset) set_option(o, o.python, texts(o, value));
   }
 }
 
