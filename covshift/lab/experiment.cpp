@@ -70,10 +70,11 @@ std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> c
       });
   if (!by_view) data.views = {{"all"}, std::vector<std::int32_t>(split.train.cols, 0)};
   ShiftOptions estimate = shift_options;
-  estimate.generalize = {Assumption::Kind::views};  // all the ratios that any method asks for
   estimate.ratio.seed = seed;
   estimate.ratio.threads = 1;
-  const Shift shift = Shift::fit(estimate, data.views, data.features, target, {}, {}, {});
+  // All the ratios that any method asks for.
+  const Shift shift = Shift::fit({Assumption::Kind::views}, estimate, data.views, data.features,
+                                 target, {}, {}, {});
   data.shift = &shift;
 
   std::vector<Outcome> outcomes;

@@ -8,10 +8,11 @@
 namespace covshift::python {
 namespace {
 
-std::string repr(nb::handle value) { return nb::cast<std::string>(nb::repr(value)); }
+std::string shown(nb::handle value) { return nb::cast<std::string>(nb::repr(value)); }
 
 [[noreturn]] void wrong_type(const Option& o, const char* wanted, nb::handle value) {
-  throw nb::type_error(fmt::format("{} must be {}, not {}", o.python, wanted, repr(value)).c_str());
+  throw nb::type_error(
+      fmt::format("{} must be {}, not {}", o.python, wanted, shown(value)).c_str());
 }
 
 bool real(nb::handle value) {
@@ -29,16 +30,16 @@ std::vector<std::string> texts(const Option& o, nb::handle value) {
     case OptionType::text_or_number:
       if (string) return {nb::cast<std::string>(value)};
       if (!real(value)) wrong_type(o, "a number or a string", value);
-      return {repr(nb::float_(value))};
+      return {shown(nb::float_(value))};
     case OptionType::number:
       if (!real(value)) wrong_type(o, "a number", value);
-      return {repr(nb::float_(value))};
+      return {shown(nb::float_(value))};
     case OptionType::whole:
       if (!real(value)) wrong_type(o, "a number", value);
       if (const double x = nb::cast<double>(nb::float_(value)); std::floor(x) != x) {
-        fail_input("{} must be a whole number, not {}", o.python, repr(value));
+        fail_input("{} must be a whole number, not {}", o.python, shown(value));
       }
-      return {repr(nb::int_(value))};
+      return {shown(nb::int_(value))};
     case OptionType::flag:
       return {PyObject_IsTrue(value.ptr()) == 1 ? "True" : "False"};
     case OptionType::list:
