@@ -79,7 +79,8 @@ Option number(OptionName name, double& x, const Range& range, std::string help) 
 Option number_or_cv(OptionName name, std::optional<double>& x, std::string help) {
   return parsed(name, OptionType::text_or_number, "NUMBER|cv", "cv", std::move(help),
                 [&x](const std::string& given) {
-                  x = given == "cv" ? std::nullopt : std::optional(parse_in(positive, given));
+                  constexpr Range range{.low = 0, .low_excluded = true, .note = "or 'cv'"};
+                  x = given == "cv" ? std::nullopt : std::optional(parse_in(range, given));
                 });
 }
 

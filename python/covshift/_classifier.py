@@ -214,7 +214,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             options["generalize"] = "none"
             options["lam"] = "cv" if self.lam in ("auto", "iwcv") else self.lam
         options.update(
-            ratio=ratio_option(self.ratio),
+            ratio="none" if self.ratio is None else ratio_option(self.ratio),
             random_state=seed_of(self.random_state),
             threads=thread_count(self.threads),
         )

@@ -17,9 +17,7 @@ from ._scoring import Target
 
 def ratio_option(ratio):
     """A density ratio as an option of others: its name, or an estimator with its own options."""
-    if isinstance(ratio, DensityRatio):
-        return ratio._options()
-    return "none" if ratio is None else ratio
+    return ratio._options() if isinstance(ratio, DensityRatio) else ratio
 
 
 class DensityRatio(BaseEstimator):

@@ -309,7 +309,7 @@ def bad_calls(X, y, T):
         "feature": (lambda: covshift.biased_split(X, y, feature="z"), ValueError, "'z'"),
         "features": (lambda: covshift.biased_split(X, y, feature=-2), ValueError, "0 to 3"),
         "rows": (lambda: covshift.biased_split(X, y, n_train=-5), ValueError, "n_train must be a whole number >= 1"),
-        "interval": (lambda: covshift.biased_split(X, y, a=3), ValueError, "a must be a list"),
+        "interval": (lambda: covshift.biased_split(X, y, a=3), TypeError, "a must be a list"),
         "sparse column": (lambda: R().fit(out, y), ValueError, "column 100000000 of 0..3; rebuild"),
         "sparse negative": (lambda: R().fit(back, y), ValueError, "column -.* of 0..3; rebuild"),
         "sparse offsets": (lambda: R().fit(offsets, y), ValueError, "begins at entry .* ends before .*; rebuild"),
