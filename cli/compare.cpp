@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "cli/commands.hpp"
 #include "cli/compare_table.hpp"
@@ -15,6 +14,7 @@
 #include "covshift/data/labels.hpp"
 #include "covshift/data/read_table.hpp"
 #include "covshift/diagnose/diagnose.hpp"
+#include "covshift/options/options.hpp"
 
 namespace covshift::cli {
 namespace {
@@ -22,25 +22,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Flags {
-  std::string train, target, label, truth, report, methods, map;
-  std::string views = "each";
-  std::string metric = "brier";
-  std::string ratio = "logistic";
-  std::string ratio_lambda = "stable";
-  std::string scale = "unit";
-  double view_threshold = 0.1;
-  double level = 0.05;
-  int folds = 5;
-  unsigned long long seed = 0;
+  std::string train, target, label, truth, report, map;
+  CompareOptions options;
+  DiagnoseOptions look;
 };
-
-void check_methods(const std::string& text) {
-  std::set<std::string> seen;
-  for (const std::string& name : split(text)) {
-    if (name != "tempered") find_method(name);
-    if (!seen.insert(name).second) fail_input("'{}' is named twice", name);
-  }
-}
 
 /// Labelled rows to judge by.
 struct TruthRows {
@@ -110,16 +95,8 @@ MapOptions map_axes(const Flags& flags, const Diagnosis& d, const std::vector<Fe
 }
 
 CompareOptions understand(const Flags& flags, const Common& common, ProgressBar& bar) {
-  CompareOptions options;
-  options.methods = split(flags.methods);
-  options.metric = parse_metric(flags.metric);
-  options.level = flags.level;
+  CompareOptions options = flags.options;
   FitOptions& fit = options.fit;
-  fit.shift.view_threshold = flags.view_threshold;
-  fit.shift.ratio.method = parse_ratio_method(flags.ratio);
-  fit.shift.ratio.lambda = RatioLambda::parse(flags.ratio_lambda);
-  fit.folds = flags.folds;
-  fit.solve.seed = flags.seed;
   fit.solve.threads = common.threads;
   fit.cancelled = interrupted;
   fit.progress = [&bar](std::string_view stage, double share) { bar.show(stage, share); };
@@ -146,21 +123,19 @@ void run(const Flags& given, const Common& common) {
   const Matrix raw_target =
       encoder.encode(read_table(flags.target, encoder.read_options(training.read))).matrix;
   const std::vector<Feature> features = features_of(encoder);
-  const Views views = Views::parse(flags.views, encoder);
+  const Views views = Views::parse(flags.look.views, encoder);
 
   CompareOptions options = understand(flags, common, bar);
   options.classes = classes.names();
-  DiagnoseOptions look;
+  DiagnoseOptions look = flags.look;
   look.ratio = options.fit.shift.ratio;
   // The models' ratio may be smoothed for their sake; how bad the shift is must not be.
   if (look.ratio.lambda.rule == RatioLambda::Rule::stable) {
     look.ratio.lambda.rule = RatioLambda::Rule::cv;
   }
   look.ratio.cancelled = interrupted;
-  look.scale = parse_scale_kind(flags.scale);
-  look.view_threshold = flags.view_threshold;
-  look.views = flags.views;
-  look.seed = flags.seed;
+  look.view_threshold = options.fit.shift.view_threshold;
+  look.seed = options.fit.solve.seed;
   look.threads = common.threads;
   look.progress = options.fit.progress;
   const Diagnosis diagnosis = diagnose(raw_train, raw_target, features, views, look);
@@ -207,43 +182,18 @@ void run(const Flags& given, const Common& common) {
 
 void add_compare(CLI::App& app, Common& common) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand(
-      "compare", "Every method with its model selection, judged alike: a winner or a tie");
-  command->add_option("TRAIN", flags->train, "Labelled data: CSV (.gz), svmlight, ARFF or NPY")
-      ->required();
-  command
-      ->add_option("TARGET", flags->target,
-                   "Unlabelled data of where the model will be used (labels in it are ignored)")
-      ->required();
-  command->add_option("--label", flags->label,
-                      "The column of the class (svmlight files have their own)");
-  command->add_option("--truth", flags->truth,
-                      "Labels to judge by: a file with the inputs and the label, or with the "
-                      "target's labels alone in the order of its rows; never used for training");
-  command
-      ->add_option("--methods", flags->methods,
-                   "Which to compare, a,b,c: rows of the table of methods, and tempered (robust "
-                   "with --generalize temper:auto) (default: all)")
-      ->check(valid(check_methods));
-  command->add_option("--metric", flags->metric, "What decides: brier|error|log-loss")
-      ->check(valid([](const std::string& text) { parse_metric(text); }))
-      ->capture_default_str();
-  command
-      ->add_option("--level", flags->level,
-                   "How improbable a difference must be to make a winner, all methods together")
-      ->check(CLI::Range(1e-6, 0.5))
-      ->capture_default_str();
-  command->add_option("--map", flags->map,
-                      "The two columns of the decision map, a,b (default: the most shifted)");
-  add_look(*command, *flags);
-  command->add_option("--folds", flags->folds, "Folds of the selection and of the estimates")
-      ->check(CLI::Range(2, 1000000))
-      ->capture_default_str();
-  add_report(*command, flags->report);
-  command->add_option("--seed", flags->seed, "Of folds and whatever else is random")
-      ->capture_default_str();
-  add_common(*command, common);
-  command->callback([flags, &common] { run(*flags, common); });
+  add_command(
+      app, common, "compare", "Fit and judge every method alike: a winner or a tie",
+      Options{train_file(flags->train), required(target_file(flags->target)),
+              label_column(flags->label),
+              text({"--truth"}, flags->truth, "FILE",
+                   "Labels to judge by, never used for training: a file with the inputs and the "
+                   "label, or with the target's labels alone in the order of its rows"),
+              text({"--map"}, flags->map, "a,b",
+                   "The two columns of the decision map (default: the most shifted)"),
+              report_file(flags->report)} +
+          compare_options(flags->options, flags->look))
+      .callback([flags, &common] { run(*flags, common); });
 }
 
 }  // namespace covshift::cli

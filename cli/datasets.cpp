@@ -49,11 +49,10 @@ void run(const std::string& folder, const Common& common) {
 
 void add_datasets(CLI::App& app, Common& common) {
   auto folder = std::make_shared<std::string>();
-  CLI::App* datasets = app.add_subcommand(
-      "datasets", "Where to get the paper's data sets, and whether a folder has them");
-  datasets->add_option("--data", *folder, "The folder to check, DIR in the list; none: only list");
-  add_common(*datasets, common);
-  datasets->callback([folder, &common] { run(*folder, common); });
+  add_command(app, common, "datasets",
+              "Where to get the paper's data sets; checks a folder for them",
+              {text({"--data"}, *folder, "FOLDER", "Folder to check (default: only list)")})
+      .callback([folder, &common] { run(*folder, common); });
 }
 
 }  // namespace covshift::cli

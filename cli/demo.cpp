@@ -10,6 +10,7 @@
 #include "covshift/base/random.hpp"
 #include "covshift/compare/compare.hpp"
 #include "covshift/diagnose/diagnose.hpp"
+#include "covshift/options/options.hpp"
 
 namespace covshift::cli {
 namespace {
@@ -180,12 +181,9 @@ void run(const Flags& flags, const Common& common) {
 
 void add_demo(CLI::App& app, Common& common) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* demo =
-      app.add_subcommand("demo", "Built-in data under shift, the methods side by side; no files");
-  demo->add_option("--seed", flags->seed, "Of the data drawn")->capture_default_str();
-  add_report(*demo, flags->report);
-  add_common(*demo, common);
-  demo->callback([flags, &common] { run(*flags, common); });
+  add_command(app, common, "demo", "Compare the methods on built-in data; needs no files",
+              {report_file(flags->report), seed_option(flags->seed)})
+      .callback([flags, &common] { run(*flags, common); });
 }
 
 }  // namespace covshift::cli

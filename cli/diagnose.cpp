@@ -14,6 +14,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/data/encoder.hpp"
 #include "covshift/data/read_table.hpp"
+#include "covshift/options/options.hpp"
 
 namespace covshift::cli {
 namespace {
@@ -22,15 +23,7 @@ using Json = nlohmann::ordered_json;
 
 struct Flags {
   std::string train, target, label, report;
-  std::string views = "each";
-  std::string ratio = "logistic";
-  std::string ratio_lambda = "cv";
-  std::string scale = "unit";
-  int permutations = 199;
-  double level = 0.05;
-  double view_threshold = 0.1;
-  std::size_t rows = 10;
-  unsigned long long seed = 0;
+  DiagnoseOptions options;
 };
 
 Diagnosis diagnose_files(const Flags& flags, const Common& common) {
@@ -43,20 +36,11 @@ Diagnosis diagnose_files(const Flags& flags, const Common& common) {
   const Matrix train_matrix = encoder.encode(std::exchange(train.table, {})).matrix;
   const Matrix target_matrix =
       encoder.encode(read_table(flags.target, encoder.read_options(train.read))).matrix;
-  DiagnoseOptions options;
-  options.ratio.method = parse_ratio_method(flags.ratio);
-  options.ratio.lambda = RatioLambda::parse(flags.ratio_lambda);
-  options.scale = parse_scale_kind(flags.scale);
-  options.view_threshold = flags.view_threshold;
-  options.level = flags.level;
-  options.permutations = flags.permutations;
-  options.examples = flags.rows;
-  options.views = flags.views;
-  options.seed = flags.seed;
+  DiagnoseOptions options = flags.options;
   options.threads = common.threads;
   options.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
   return diagnose(train_matrix, target_matrix, features_of(encoder),
-                  Views::parse(flags.views, encoder), options);
+                  Views::parse(options.views, encoder), options);
 }
 
 constexpr std::size_t shown = 20;
@@ -154,43 +138,26 @@ void print_text(const Diagnosis& d) {
 
 void add_diagnose(CLI::App& app, Common& common) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* command = app.add_subcommand("diagnose", "Is there shift, where, how bad, what to do");
-  command->add_option("TRAIN", flags->train, "The training data")->required();
-  command->add_option("TARGET", flags->target, "The data of where a model will be used")
-      ->required();
-  command->add_option("--label", flags->label, "A column that is no input: the class");
-  add_look(*command, *flags);
-  command
-      ->add_option("--permutations", flags->permutations,
-                   "Random relabellings of the test for shift")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  command->add_option("--level", flags->level, "p-values up to this are called shift")
-      ->check(CLI::Range(1e-6, 0.5))
-      ->capture_default_str();
-  command->add_option("--rows", flags->rows, "Rows to show, and rows to label first")
-      ->check(CLI::Range(1, 200))
-      ->capture_default_str();
-  add_report(*command, flags->report);
-  command->add_option("--seed", flags->seed, "Of folds, permutations and samples drawn")
-      ->capture_default_str();
-  add_common(*command, common);
-  command->callback([flags, &common] {
-    refuse_overwriting(flags->report, {flags->train, flags->target}, "--report");
-    check_report(flags->report);
-    const Diagnosis d = diagnose_files(*flags, common);
-    const Json json = to_json(d);
-    if (!flags->report.empty()) {
-      write_report(flags->report, "diagnose", fmt::format("{} → {}", flags->train, flags->target),
-                   json);
-    }
-    if (common.json) {
-      print_json(json);
-    } else if (!common.quiet) {
-      print_text(d);
-      if (!flags->report.empty()) fmt::print("Report: {}\n", flags->report);
-    }
-  });
+  add_command(app, common, "diagnose", "Is there shift, where, how bad, and what to do about it",
+              Options{train_file(flags->train), required(target_file(flags->target)),
+                      label_column(flags->label), report_file(flags->report)} +
+                  diagnose_options(flags->options))
+      .callback([flags, &common] {
+        refuse_overwriting(flags->report, {flags->train, flags->target}, "--report");
+        check_report(flags->report);
+        const Diagnosis d = diagnose_files(*flags, common);
+        const Json json = to_json(d);
+        if (!flags->report.empty()) {
+          write_report(flags->report, "diagnose",
+                       fmt::format("{} → {}", flags->train, flags->target), json);
+        }
+        if (common.json) {
+          print_json(json);
+        } else if (!common.quiet) {
+          print_text(d);
+          if (!flags->report.empty()) fmt::print("Report: {}\n", flags->report);
+        }
+      });
 }
 
 }  // namespace covshift::cli

@@ -1,64 +1,36 @@
 #include <fmt/format.h>
 
-#include <cmath>
-#include <cstdlib>
-#include <sstream>
-
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
 #include "covshift/base/error.hpp"
-#include "covshift/base/file.hpp"
 #include "covshift/base/version.hpp"
-
-namespace covshift::cli {
-
-void add_common(CLI::App& command, Common& common) {
-  command.add_flag("--json", common.json, "Print one JSON object on stdout");
-  command.add_flag("-q,--quiet", common.quiet, "No progress and no summary");
-  command.add_option("--threads", common.threads, "Threads to use; 0: all cores")
-      ->check(CLI::Range(0, 4096))
-      ->capture_default_str();
-}
 
 namespace {
 
-CLI::Validator number_above(double least, bool or_equal, const char* what) {
-  return valid([=](const std::string& text) {
-    char* end = nullptr;
-    const double value = std::strtod(text.c_str(), &end);
-    const bool enough = or_equal ? value >= least : value > least;
-    if (text.empty() || *end != '\0' || !std::isfinite(value) || !enough) {
-      fail_input("'{}' is not {}", text, what);
+using namespace covshift;
+
+/// The command or flag that an unknown word was probably meant to be.
+std::string hint(const CLI::App& app, const cli::Common& common, const CLI::Error& e) {
+  if (e.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) &&
+      !app.get_subcommands().empty())
+    return "";
+  for (const std::string& word : app.remaining(true)) {
+    std::vector<std::string> known;
+    for (const auto& [command, options] : common.commands) {
+      if (app.get_subcommands().empty()) known.push_back(command->get_name());
+      if (!command->parsed()) continue;
+      for (const CLI::Option* option : command->get_options()) known.push_back(option->get_name());
     }
-  });
+    const std::string found =
+        suggestion(word, std::vector<std::string_view>(known.begin(), known.end()));
+    if (!found.empty()) return found;
+  }
+  return "";
 }
 
 }  // namespace
 
-CLI::Validator positive_number() { return number_above(0, false, "a positive number"); }
-CLI::Validator non_negative_number() { return number_above(0, true, "a number of at least 0"); }
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
-  return parts;
-}
-
-void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs,
-                        const std::string& flag) {
-  for (const std::string& input : inputs) {
-    if (!output.empty() && (output == input || same_file(output, input))) {
-      throw CLI::ValidationError(
-          flag, fmt::format("{} would overwrite {}; choose another name", output, input));
-    }
-  }
-}
-
-}  // namespace covshift::cli
-
 int main(int argc, char** argv) {
-  using namespace covshift;
   CLI::App app(
       "covshift: classifiers that stay honest when the data they will meet differ from the data "
       "they were trained on.\n\n"
@@ -72,22 +44,20 @@ int main(int argc, char** argv) {
   app.name("covshift");
   app.set_version_flag("--version", "covshift " + std::string(version()));
   app.require_subcommand(1);
-  app.failure_message(CLI::FailureMessage::simple);
   cli::Common common;
-  cli::add_fit(app, common);
-  cli::add_predict(app, common);
-  cli::add_evaluate(app, common);
-  cli::add_diagnose(app, common);
-  cli::add_compare(app, common);
-  cli::add_sample(app, common);
-  cli::add_demo(app, common);
-  cli::add_reproduce(app, common);
-  cli::add_datasets(app, common);
-  cli::add_completion(app);
+  app.failure_message([&](const CLI::App* /*app*/, const CLI::Error& e) {
+    return fmt::format("{}{}\nRun with --help for more information.\n", e.what(),
+                       hint(app, common, e));
+  });
+  for (const auto add : {cli::add_fit, cli::add_predict, cli::add_evaluate, cli::add_diagnose,
+                         cli::add_compare, cli::add_sample, cli::add_demo, cli::add_reproduce,
+                         cli::add_datasets, cli::add_completion, cli::add_options_page}) {
+    add(app, common);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    // Help and version are no errors; everything else is a wrong call.
+    // Help and version are not errors; everything else is a usage error.
     const int code = app.exit(e);
     return code == 0 ? 0 : 2;
   } catch (const Error& e) {

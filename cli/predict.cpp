@@ -172,14 +172,13 @@ void add_predict(CLI::App& app, Common& common) {
     std::string model, data, output;
   };
   auto flags = std::make_shared<Flags>();
-  CLI::App* predict = app.add_subcommand(
-      "predict", "Predict the rows of a file: class, probabilities, log density ratio");
-  predict->add_option("MODEL", flags->model, "A model file that fit wrote")->required();
-  predict->add_option("DATA", flags->data, "The rows to predict")->required();
-  predict->add_option("-o,--output", flags->output, "The CSV file to write (default: stdout)");
-  add_common(*predict, common);
-  predict->callback(
-      [flags, &common] { run_predict(flags->model, flags->data, flags->output, common); });
+  add_command(app, common, "predict",
+              "Predict the rows of a file: class, probabilities, log density ratio",
+              {required(text({"MODEL"}, flags->model, "FILE", "Model file written by fit")),
+               required(text({"DATA"}, flags->data, "FILE", "Rows to predict")),
+               output_file(flags->output, "CSV file to write (default: stdout)")})
+      .callback(
+          [flags, &common] { run_predict(flags->model, flags->data, flags->output, common); });
 }
 
 void add_evaluate(CLI::App& app, Common& common) {
@@ -187,15 +186,13 @@ void add_evaluate(CLI::App& app, Common& common) {
     std::string model, data, label;
   };
   auto flags = std::make_shared<Flags>();
-  CLI::App* evaluate =
-      app.add_subcommand("evaluate", "Compare a model's predictions with the labels of a file");
-  evaluate->add_option("MODEL", flags->model, "A model file that fit wrote")->required();
-  evaluate->add_option("DATA", flags->data, "Labelled rows")->required();
-  evaluate->add_option("--label", flags->label,
-                       "The column of the class (default: as in training)");
-  add_common(*evaluate, common);
-  evaluate->callback(
-      [flags, &common] { run_evaluate(flags->model, flags->data, flags->label, common); });
+  add_command(
+      app, common, "evaluate", "Compare a model's predictions with the labels of a file",
+      {required(text({"MODEL"}, flags->model, "FILE", "Model file written by fit")),
+       required(text({"DATA"}, flags->data, "FILE", "Labelled rows")),
+       text({"--label"}, flags->label, "COLUMN", "Column of the class (default: as in training)")})
+      .callback(
+          [flags, &common] { run_evaluate(flags->model, flags->data, flags->label, common); });
 }
 
 }  // namespace covshift::cli

@@ -9,9 +9,9 @@
 
 namespace covshift::cli {
 
-void add_report(CLI::App& command, std::string& path) {
-  command.add_option("--report", path,
-                     "Also write a page to open in a browser: FILE.html, self-contained");
+Option report_file(std::string& path) {
+  return text({"--report"}, path, "FILE",
+              "Also write a self-contained HTML page to open in a browser");
 }
 
 void check_report(const std::string& path) {

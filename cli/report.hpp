@@ -1,13 +1,14 @@
 // The --report flag of the commands that have a page.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "covshift/options/option.hpp"
+
 namespace covshift::cli {
 
-void add_report(CLI::App& command, std::string& path);
+Option report_file(std::string& path);
 /// Before any work is done: an Error if a page is wanted that cannot be written, because this build
 /// has none or the folder does not exist.
 void check_report(const std::string& path);

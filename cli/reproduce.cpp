@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -9,6 +10,7 @@
 #include "covshift/lab/figures.hpp"
 #include "covshift/lab/sweep.hpp"
 #include "covshift/lab/tables.hpp"
+#include "covshift/options/options.hpp"
 
 namespace covshift::cli {
 namespace {
@@ -17,22 +19,12 @@ struct Flags {
   std::string what, data, output;
   int draws = 0;
   unsigned long long seed = 0;
-  std::string ratio_lambda = "stable";
-  double view_threshold = 0.1;
-  std::string bias = "joint";
-  double crossing = 0.1;
-  double quantile = 0.5;
-  std::vector<double> a = {2, 4};
-  std::vector<double> b = {1, 2};
-  bool without_replacement = false;
-  std::size_t rows = 100;
-  std::size_t components = 100;
-  bool centred = false;
-  std::string scale = "none";
+  Reading reading = default_reading();
+  DocumentReading documents;
 };
 
-const std::vector<std::string> experiments = {"table1",  "table2",  "table3", "figure1",
-                                              "figure2", "figure3", "sweep"};
+constexpr std::array<std::string_view, 7> experiments = {"table1",  "table2",  "table3", "figure1",
+                                                         "figure2", "figure3", "sweep"};
 
 LabResult run_one(const std::string& what, const Flags& flags, const Common& common,
                   ProgressBar& bar) {
@@ -51,25 +43,11 @@ LabResult run_one(const std::string& what, const Flags& flags, const Common& com
                          options);
   }
   if (what == "sweep") return run_sweep(flags.data, options);
-  Reading reading = default_reading();
-  BiasedSampling& sampling = reading.sampling;
-  sampling.crossing = flags.crossing;
-  sampling.quantile = flags.quantile;
-  sampling.a_low = flags.a[0];
-  sampling.a_high = flags.a[1];
-  sampling.b_low = flags.b[0];
-  sampling.b_high = flags.b[1];
-  sampling.replacement = !flags.without_replacement;
-  sampling.train = sampling.target = flags.rows;
-  reading.shift.ratio.lambda = RatioLambda::parse(flags.ratio_lambda);
-  reading.shift.view_threshold = flags.view_threshold;
-  reading.shift.bias = flags.bias == "joint" ? BiasAssumption::joint : BiasAssumption::test;
+  Reading reading = flags.reading;
+  reading.sampling.target = reading.sampling.train;
   if (what == "table1") return report(run_table1(flags.data, reading, options));
   if (what == "table2") return report(run_table2(flags.data, reading, options));
-  DocumentReading documents;
-  documents.components = flags.components;
-  documents.centred = flags.centred;
-  documents.scale = parse_scale_kind(flags.scale);
+  DocumentReading documents = flags.documents;
   documents.shift = reading.shift;
   return report(run_table3(flags.data, documents, options));
 }
@@ -98,7 +76,9 @@ class OutputFolder {
 void run(const Flags& flags, const Common& common) {
   catch_interrupt();
   const bool all = flags.what == "all";
-  const std::vector<std::string> list = all ? experiments : std::vector{flags.what};
+  const std::vector<std::string> list =
+      all ? std::vector<std::string>(experiments.begin(), experiments.end())
+          : std::vector{flags.what};
   const OutputFolder folder(flags.output);
   std::vector<FileContent> files;
   const auto add = [&](const std::string& name, std::string content) {
@@ -132,91 +112,55 @@ void run(const Flags& flags, const Common& common) {
   }
 }
 
+/// What the paper leaves open: the ways to read it.
+Options open_options(Reading& reading, DocumentReading& documents) {
+  Options options =
+      sampling_options(reading.sampling) +
+      Options{ratio_lambda_option(reading.shift.ratio.lambda),
+              view_threshold_option(reading.shift.view_threshold),
+              choice({"--bias"}, reading.shift.bias, "Assumption on the constant feature"),
+              whole({"--components"}, documents.components, between(1, 100000),
+                    "table3: principal components of each language"),
+              flag({"--centred"}, documents.centred,
+                   "table3: centre documents before projecting; no shift is left then"),
+              scale_option(documents.scale)};
+  std::erase_if(options,
+                [](const Option& o) { return o.flag == "--n-target" || o.flag == "--seed"; });
+  for (Option& o : options) {
+    o.group = "What the paper leaves open";
+    o.python.clear();
+    if (o.flag == "--n-train") {
+      o.flag = "--rows";
+      o.help = "Rows of each sample";
+    }
+    if (o.flag == "--scale") o.help = "table3: scaling of the components";
+  }
+  return options;
+}
+
 }  // namespace
 
 void add_reproduce(CLI::App& app, Common& common) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* reproduce = app.add_subcommand(
-      "reproduce",
-      "The paper's tables and figures, and a sweep over what it leaves open, from the real data");
-  std::vector<std::string> names = experiments;
+  std::vector<std::string_view> names(experiments.begin(), experiments.end());
   names.emplace_back("all");
-  reproduce
-      ->add_option("WHAT", flags->what, "table1|table2|table3|figure1|figure2|figure3|sweep|all")
-      ->required()
-      ->check(CLI::IsMember(names));
-  reproduce->add_option("--data", flags->data,
-                        "The folder with the data sets (see covshift datasets); figures need none");
-  reproduce->add_option("-o,--output", flags->output, "The folder for the results")->required();
-  reproduce
-      ->add_option("--draws", flags->draws,
-                   "Repetitions; by default 30, for table3 10, for figures 100")
-      ->check(CLI::Range(2, 100000));
-  reproduce->add_option("--seed", flags->seed, "Of whatever is random")->capture_default_str();
-  constexpr auto open = "What the paper leaves open";
-  reproduce
-      ->add_option("--ratio-lambda", flags->ratio_lambda,
-                   "Regularisation of the density ratio: a number|paper|cv|stable")
-      ->check(valid([](const std::string& text) { RatioLambda::parse(text); }))
-      ->capture_default_str()
-      ->group(open);
-  reproduce
-      ->add_option("--view-threshold", flags->view_threshold,
-                   "Views whose symmetric KL is below this generalize")
-      ->check(non_negative_number())
-      ->capture_default_str()
-      ->group(open);
-  reproduce->add_option("--bias", flags->bias, "The assumption the bias is under: joint|test")
-      ->check(CLI::IsMember({"joint", "test"}))
-      ->capture_default_str()
-      ->group(open);
-  reproduce
-      ->add_option(
-          "--crossing", flags->crossing,
-          "The probability that a row goes to the other side of the split; 0: a hard split")
-      ->check(CLI::Range(0.0, 0.99))
-      ->capture_default_str()
-      ->group(open);
-  reproduce->add_option("--quantile", flags->quantile, "Where a random feature is split")
-      ->check(CLI::Range(0.01, 0.99))
-      ->capture_default_str()
-      ->group(open);
-  reproduce->add_option("--a", flags->a, "Interval of a: the centre is min + (max - min)/a")
-      ->expected(2)
-      ->capture_default_str()
-      ->group(open);
-  reproduce->add_option("--b", flags->b, "Interval of b: the spread is std/b")
-      ->expected(2)
-      ->capture_default_str()
-      ->group(open);
-  reproduce->add_option("--rows", flags->rows, "Rows of each sample (the paper: 100)")
-      ->check(CLI::Range(10, 100000))
-      ->capture_default_str()
-      ->group(open);
-  reproduce->add_flag("--without-replacement", flags->without_replacement, "Draw no row twice")
-      ->group(open);
-  reproduce
-      ->add_option("--components", flags->components,
-                   "table3: principal components of each language (the paper: 100)")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str()
-      ->group(open);
-  reproduce
-      ->add_flag("--centred", flags->centred,
-                 "table3: centre documents before projecting; then there is no shift to see")
-      ->group(open);
-  reproduce
-      ->add_option("--scale", flags->scale, "table3: scaling of components: unit|standard|none")
-      ->check(CLI::IsMember({"unit", "standard", "none"}))
-      ->capture_default_str()
-      ->group(open);
-  add_common(*reproduce, common);
-  reproduce->callback([flags, &common] {
-    if (flags->data.empty() && !flags->what.starts_with("figure")) {
-      throw CLI::RequiredError("--data");
-    }
-    run(*flags, common);
-  });
+  Option draws = whole({"--draws"}, flags->draws, between(2, 100000),
+                       "Repetitions (default: 30; for table3 10, for figures 100)");
+  draws.fallback.clear();
+  add_command(app, common, "reproduce",
+              "The paper's tables and figures, and a sweep over what it leaves open",
+              Options{required(word({"WHAT"}, flags->what, names, "What to reproduce")),
+                      text({"--data"}, flags->data, "FOLDER",
+                           "Folder with the data sets (see covshift datasets); figures need none"),
+                      required(output_file(flags->output, "Folder for the results")), draws,
+                      seed_option(flags->seed)} +
+                  open_options(flags->reading, flags->documents))
+      .callback([flags, &common] {
+        if (flags->data.empty() && !flags->what.starts_with("figure")) {
+          throw CLI::RequiredError("--data");
+        }
+        run(*flags, common);
+      });
 }
 
 }  // namespace covshift::cli

@@ -10,6 +10,7 @@
 #include "covshift/base/file.hpp"
 #include "covshift/data/encoder.hpp"
 #include "covshift/data/read_table.hpp"
+#include "covshift/options/options.hpp"
 #include "covshift/shift/sampling.hpp"
 
 namespace covshift::cli {
@@ -19,9 +20,6 @@ using Json = nlohmann::ordered_json;
 
 struct Flags {
   std::string data, label, train_output, target_output, feature = "random";
-  std::vector<double> a = {2, 4};
-  std::vector<double> b = {1, 2};
-  bool without_replacement = false;
   BiasedSampling sampling;
 };
 
@@ -62,11 +60,6 @@ void run(Flags flags, const Common& common) {
   const Encoder encoder = Encoder::fit(table, {flags.label});
   const Matrix matrix = encoder.encode(table).matrix;
   BiasedSampling& sampling = flags.sampling;
-  sampling.a_low = flags.a[0];
-  sampling.a_high = flags.a[1];
-  sampling.b_low = flags.b[0];
-  sampling.b_high = flags.b[1];
-  sampling.replacement = !flags.without_replacement;
   if (flags.feature != "random") {
     for (std::size_t j = 0; j < encoder.cols(); ++j) {
       if (encoder.name(j) == flags.feature) sampling.feature = static_cast<int>(j);
@@ -98,44 +91,18 @@ void run(Flags flags, const Common& common) {
 
 void add_sample(CLI::App& app, Common& common) {
   auto flags = std::make_shared<Flags>();
-  CLI::App* sample = app.add_subcommand(
-      "sample", "Draw a training and a target sample under shift from one file (the paper's way)");
-  sample->add_option("DATA", flags->data, "Labelled data: CSV (.gz), ARFF or NPY")->required();
-  sample->add_option("--label", flags->label, "The column of the class")->required();
-  sample->add_option("--train-output", flags->train_output, "CSV file for the training sample")
-      ->required();
-  sample
-      ->add_option("--target-output", flags->target_output,
-                   "CSV file for the target sample (with its labels, for evaluation)")
-      ->required();
-  sample->add_option("--feature", flags->feature, "The column to split by, or random")
-      ->capture_default_str();
-  sample
-      ->add_option("--quantile", flags->sampling.quantile,
-                   "Rows up to this quantile of it are for training, the others the target")
-      ->capture_default_str();
-  sample
-      ->add_option("--crossing", flags->sampling.crossing,
-                   "The probability that a row goes to the other side of the split")
-      ->check(CLI::Range(0.0, 0.99))
-      ->capture_default_str();
-  sample->add_option("--a", flags->a, "Interval of a: the centre is min + (max - min)/a")
-      ->expected(2)
-      ->capture_default_str();
-  sample->add_option("--b", flags->b, "Interval of b: the spread is std/b")
-      ->expected(2)
-      ->capture_default_str();
-  sample->add_option("--n-train", flags->sampling.train, "Rows of the training sample")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  sample->add_option("--n-target", flags->sampling.target, "Rows of the target sample")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  sample->add_flag("--without-replacement", flags->without_replacement, "Draw no row twice");
-  sample->add_option("--seed", flags->sampling.seed, "Of whatever is random")
-      ->capture_default_str();
-  add_common(*sample, common);
-  sample->callback([flags, &common] { run(*flags, common); });
+  add_command(
+      app, common, "sample", "Draw a training and a target sample under shift, as in the paper",
+      Options{
+          required(text({"DATA"}, flags->data, "FILE", "Labelled data: CSV (.gz), ARFF or NPY")),
+          required(text({"--label"}, flags->label, "COLUMN", "Column of the class")),
+          required(text({"--train-output"}, flags->train_output, "FILE",
+                        "CSV file for the training sample")),
+          required(text({"--target-output"}, flags->target_output, "FILE",
+                        "CSV file for the target sample, with its labels")),
+          text({"--feature"}, flags->feature, "random|COLUMN", "Column to split by")} +
+          sampling_options(flags->sampling))
+      .callback([flags, &common] { run(*flags, common); });
 }
 
 }  // namespace covshift::cli

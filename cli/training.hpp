@@ -15,7 +15,7 @@ struct TrainingFile {
 
 /// An Error if there is no such label; a warning where a column looks like numbers misspelt.
 TrainingFile read_training(const std::string& path, const std::string& label, int threads);
-/// The same, and a wrong call if there is no label.
+/// The same, and a usage error if there is no label.
 TrainingFile read_labelled(const std::string& path, const std::string& label, int threads);
 
 }  // namespace covshift::cli

@@ -82,17 +82,6 @@ Json to_json(const Certificate& c, const std::string& promise) {
 
 }  // namespace
 
-Metric parse_metric(std::string_view name) {
-  for (const Metric metric : {Metric::brier, Metric::error, Metric::log_loss}) {
-    if (name == to_string(metric)) return metric;
-  }
-  fail_input("there is no metric '{}'; choose brier, error or log-loss", name);
-}
-
-std::string_view to_string(Metric metric) {
-  return metric == Metric::brier ? "brier" : metric == Metric::error ? "error" : "log-loss";
-}
-
 Comparison compare(const TrainingData& data, const Truth* truth, const CompareOptions& options) {
   if (data.target == nullptr) fail_input("a comparison needs a target");
   if (!(options.level > 0 && options.level < 1)) {
@@ -110,12 +99,12 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   // One density ratio for all: they differ in what they make of it.
   announce("density ratio", 0);
   ShiftOptions shift_options = options.fit.shift;
-  shift_options.generalize = {Assumption::Kind::views};
   shift_options.ratio.seed = options.fit.solve.seed;
   shift_options.ratio.threads = options.fit.solve.threads;
   shift_options.ratio.cancelled = options.fit.cancelled;
-  const Shift shift = Shift::fit(shift_options, data.views, data.features, *data.target,
-                                 data.sample_weight, data.given_train, data.given_target);
+  const Shift shift =
+      Shift::fit({Assumption::Kind::views}, shift_options, data.views, data.features, *data.target,
+                 data.sample_weight, data.given_train, data.given_target);
   TrainingData own = data;
   own.shift = &shift;
   const std::vector<double> log_ratio = shift.at(data.features, data.given_train).log_ratio;

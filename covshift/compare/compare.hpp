@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "covshift/base/names.hpp"
 #include "covshift/compare/decision_map.hpp"
 #include "covshift/model/classifier.hpp"
 
@@ -16,9 +17,9 @@ namespace covshift {
 /// the label, is the one proper score that every method has: log loss is infinite where a method
 /// says 0 (as zero-one and hinge methods do), errors do not see overconfidence.
 enum class Metric { brier, error, log_loss };
-/// "brier", "error" or "log-loss"; an Error otherwise.
-Metric parse_metric(std::string_view name);
-std::string_view to_string(Metric metric);
+template <>
+inline constexpr auto names<Metric> = std::to_array<Named<Metric>>(
+    {{Metric::brier, "brier"}, {Metric::error, "error"}, {Metric::log_loss, "log-loss"}});
 
 struct CompareOptions {
   /// Its method, loss, assumption and held_out are not used; all else holds for every method.

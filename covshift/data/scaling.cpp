@@ -93,24 +93,6 @@ Moments moments_of(const Sample& sample, const Extent& extent) {
 
 }  // namespace
 
-ScaleKind parse_scale_kind(std::string_view name) {
-  for (const ScaleKind kind : {ScaleKind::none, ScaleKind::unit, ScaleKind::standard}) {
-    if (name == scale_kind_name(kind)) return kind;
-  }
-  fail_input("there is no scaling {}; choose unit, standard or none", quoted_excerpt(name));
-}
-
-std::string_view scale_kind_name(ScaleKind kind) {
-  switch (kind) {
-    case ScaleKind::unit:
-      return "unit";
-    case ScaleKind::standard:
-      return "standard";
-    default:
-      return "none";
-  }
-}
-
 Scaler Scaler::fit(ScaleKind kind, const MatrixView& train, std::span<const double> weight) {
   if (train.rows == 0) fail_input("scaling: the training data have no rows");
   Scaler scaler;
@@ -200,7 +182,7 @@ Matrix Scaler::scaled(const MatrixView& matrix) const {
 }
 
 nlohmann::json Scaler::to_json() const {
-  return {{"kind", scale_kind_name(kind_)}, {"offsets", offsets_}, {"scales", scales_}};
+  return {{"kind", to_string(kind_)}, {"offsets", offsets_}, {"scales", scales_}};
 }
 
 Scaler Scaler::from_json(const nlohmann::json& json) {

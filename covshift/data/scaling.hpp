@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "covshift/base/names.hpp"
 #include "covshift/data/matrix.hpp"
 
 namespace covshift {
@@ -18,9 +19,12 @@ enum class ScaleKind {
   standard,  ///< training values to mean 0 and (population) standard deviation 1
 };
 
-/// "none", "unit" or "standard"; an Error otherwise.
-ScaleKind parse_scale_kind(std::string_view name);
-std::string_view scale_kind_name(ScaleKind kind);
+template <>
+inline constexpr auto names<ScaleKind> = std::to_array<Named<ScaleKind>>(
+    {{ScaleKind::unit, "unit"}, {ScaleKind::standard, "standard"}, {ScaleKind::none, "none"}});
+inline ScaleKind parse_scale_kind(std::string_view name) {
+  return parse_name<ScaleKind>(name, "the scaling");
+}
 
 /// x becomes (x - offset) / scale, for each column. Taking an offset off would fill a sparse
 /// matrix, so that a sparse one is only divided: unit by the largest absolute value, standard by

@@ -216,7 +216,7 @@ Diagnosis diagnose(const Matrix& train, const Matrix& target, const std::vector<
   d.target_rows = target.rows;
   d.level = options.level;
   d.view_threshold = options.view_threshold;
-  d.ratio = ratio_method_name(options.ratio.method);
+  d.ratio = to_string(options.ratio.method);
   d.columns.resize(train.cols);
   for (const Feature& f : features) {
     for (std::size_t k = 0; k < f.columns.size(); ++k) {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "covshift/base/names.hpp"
 #include "covshift/data/encoder.hpp"
 #include "covshift/data/scaling.hpp"
 #include "covshift/data/views.hpp"
@@ -113,7 +114,14 @@ enum class Verdict {
   strong,        ///< everything moved
   no_overlap,    ///< most of the target is where no training data are
 };
-std::string_view to_string(Verdict verdict);
+template <>
+inline constexpr auto names<Verdict> =
+    std::to_array<Named<Verdict>>({{Verdict::none, "none"},
+                                   {Verdict::undetermined, "undetermined"},
+                                   {Verdict::mild, "mild"},
+                                   {Verdict::views, "views"},
+                                   {Verdict::strong, "strong"},
+                                   {Verdict::no_overlap, "no-overlap"}});
 
 /// Why, as data: a number, what it was compared with, and the sentence.
 struct Reason {

@@ -212,24 +212,6 @@ class Writer {
 
 }  // namespace
 
-std::string_view to_string(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::none:
-      return "none";
-    case Verdict::undetermined:
-      return "undetermined";
-    case Verdict::mild:
-      return "mild";
-    case Verdict::views:
-      return "views";
-    case Verdict::strong:
-      return "strong";
-    case Verdict::no_overlap:
-      return "no-overlap";
-  }
-  return "undetermined";
-}
-
 Recommendation recommend(const Diagnosis& diagnosis, const std::string& views) {
   return Writer(diagnosis, views).write();
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/names.hpp"
 #include "covshift/game/linear_program.hpp"
 #include "covshift/game/matrix_game.hpp"
 #include "covshift/game/scratch.hpp"
@@ -72,6 +73,12 @@ std::unique_ptr<Game> cost_game(CostMatrix costs, std::string name) {
   return std::make_unique<CostGame>(std::move(costs), std::move(name));
 }
 
+std::span<const std::string_view> loss_names() {
+  static constexpr std::array<std::string_view, 6> list = {"log",     "zero-one",  "absolute",
+                                                           "squared", "abstain:A", "hinge"};
+  return list;
+}
+
 std::unique_ptr<Game> make_game(const std::string& loss, int labels) {
   if (loss == "log") return log_game(labels);
   if (loss == "zero-one") return zero_one_game(labels);
@@ -84,13 +91,11 @@ std::unique_ptr<Game> make_game(const std::string& loss, int labels) {
     double cost = -1;  // from_chars: the same in every locale
     const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), cost);
     if (status != std::errc{} || rest != text.data() + text.size()) {
-      fail_input("loss '{}': '{}' is not a number; write abstain:0.3, say", loss, text);
+      fail_input("loss '{}': '{}' is not a number; example: abstain:0.3", loss, text);
     }
     return abstain_game(labels, cost);
   }
-  fail_input(
-      "unknown loss '{}'; known: log, zero-one, absolute, squared, abstain:A, hinge, cost:FILE",
-      loss);
+  fail_name("the loss", loss, loss_names());
 }
 
 }  // namespace covshift

@@ -14,6 +14,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace covshift {
@@ -95,8 +96,10 @@ std::unique_ptr<Game> cost_game(CostMatrix costs, std::string name = "cost");
 /// Crammer-Singer hinge loss, the baseline: V = max_k psi_k + [k != label], H(q) = 1 - q[label].
 std::unique_ptr<Game> hinge_game(int labels);
 
-/// The game for a loss as users write it: log, zero-one, absolute, squared, abstain:A, hinge.
-/// A cost matrix comes from the caller: cost_game.
+/// The game for a loss as users write it, one of loss_names(). A cost matrix comes from the caller:
+/// cost_game.
 std::unique_ptr<Game> make_game(const std::string& loss, int labels);
+/// log, zero-one, ..., abstain:A.
+std::span<const std::string_view> loss_names();
 
 }  // namespace covshift

@@ -89,18 +89,6 @@ std::span<const DatasetSource> dataset_sources() {
   return sources;
 }
 
-std::string_view to_string(FileState state) {
-  switch (state) {
-    case FileState::good:
-      return "good";
-    case FileState::missing:
-      return "missing";
-    case FileState::different:
-      return "different";
-  }
-  return "unknown";
-}
-
 FileState check_file(const std::string& folder, const DatasetFile& file) {
   const std::string path = in_folder(folder, file.path);
   if (!std::filesystem::exists(path)) return FileState::missing;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "covshift/base/names.hpp"
 #include "covshift/data/matrix.hpp"
 
 namespace covshift {
@@ -26,7 +27,11 @@ struct DatasetSource {
 std::span<const DatasetSource> dataset_sources();
 
 enum class FileState { good, missing, different };
-std::string_view to_string(FileState state);
+template <>
+inline constexpr auto names<FileState> =
+    std::to_array<Named<FileState>>({{FileState::good, "good"},
+                                     {FileState::missing, "missing"},
+                                     {FileState::different, "different"}});
 FileState check_file(const std::string& folder, const DatasetFile& file);
 
 struct Dataset {

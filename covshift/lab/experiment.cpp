@@ -36,15 +36,10 @@ nlohmann::ordered_json describe(const BiasedSampling& s) {
 }
 
 nlohmann::ordered_json describe(const ShiftOptions& shift) {
-  using Rule = RatioLambda::Rule;
-  const RatioLambda& lambda = shift.ratio.lambda;
-  return {{"ratio", ratio_method_name(shift.ratio.method)},
-          {"ratio_lambda", lambda.rule == Rule::value   ? fmt::format("{}", lambda.value)
-                           : lambda.rule == Rule::paper ? "paper"
-                           : lambda.rule == Rule::cv    ? "cv"
-                                                        : "stable"},
+  return {{"ratio", to_string(shift.ratio.method)},
+          {"ratio_lambda", to_string(shift.ratio.lambda)},
           {"view_threshold", shift.view_threshold},
-          {"bias", shift.bias == BiasAssumption::joint ? "joint" : "test"}};
+          {"bias", to_string(shift.bias)}};
 }
 
 void run_tasks(const ExperimentOptions& options, std::size_t tasks,
@@ -85,10 +80,11 @@ std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> c
       });
   if (!by_view) data.views = {{"all"}, std::vector<std::int32_t>(split.train.cols, 0)};
   ShiftOptions estimate = shift_options;
-  estimate.generalize = {Assumption::Kind::views};  // all the ratios that any method asks for
   estimate.ratio.seed = seed;
   estimate.ratio.threads = 1;
-  const Shift shift = Shift::fit(estimate, data.views, data.features, target, {}, {}, {});
+  // All the ratios that any method asks for.
+  const Shift shift = Shift::fit({Assumption::Kind::views}, estimate, data.views, data.features,
+                                 target, {}, {}, {});
   data.shift = &shift;
 
   std::vector<Outcome> outcomes;

@@ -68,22 +68,6 @@ void check_adversary(std::span<const double> adversary, const Examples& examples
 
 }  // namespace
 
-std::string_view to_string(Status status) {
-  switch (status) {
-    case Status::converged:
-      return "converged";
-    case Status::iteration_limit:
-      return "iteration_limit";
-    case Status::time_limit:
-      return "time_limit";
-    case Status::stopped:
-      return "stopped";
-    case Status::non_finite:
-      return "non_finite";
-  }
-  return "unknown";
-}
-
 Solution solve(const Problem& problem, const SolveOptions& options) {
   const TeamScope team;
   check_settings(problem);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "covshift/base/names.hpp"
 #include "covshift/learn/problem.hpp"
 
 namespace covshift {
@@ -16,7 +17,13 @@ enum class Status {
   stopped,     ///< the observer said so
   non_finite,  ///< the numbers overflowed; the last finite weights are returned
 };
-std::string_view to_string(Status status);
+template <>
+inline constexpr auto names<Status> =
+    std::to_array<Named<Status>>({{Status::converged, "converged"},
+                                  {Status::iteration_limit, "iteration_limit"},
+                                  {Status::time_limit, "time_limit"},
+                                  {Status::stopped, "stopped"},
+                                  {Status::non_finite, "non_finite"}});
 
 enum class Solver {
   automatic,

@@ -162,11 +162,10 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
                  data.features.cols);
     }
     ShiftOptions shift_options = options.shift;
-    shift_options.generalize = list[0].assumption;
     shift_options.ratio.seed = options.solve.seed;
     shift_options.ratio.threads = options.solve.threads;
-    shift = Shift::fit(shift_options, data.views, data.features, *data.target, data.sample_weight,
-                       data.given_train, data.given_target);
+    shift = Shift::fit(list[0].assumption, shift_options, data.views, data.features, *data.target,
+                       data.sample_weight, data.given_train, data.given_target);
   }
 
   LambdaChoice choice = options.lambda;

@@ -46,7 +46,7 @@ struct FitOptions {
   std::optional<CostMatrix> costs;       ///< the loss, where it is a cost matrix
   std::optional<Assumption> generalize;  ///< none: the method's
   bool choose_temper = false;            ///< temper with g chosen by importance-weighted CV
-  ShiftOptions shift;                    ///< its own `generalize` is not used
+  ShiftOptions shift;
   LambdaChoice lambda;
   std::vector<double> lambdas = paper_lambdas();
   int folds = 5;

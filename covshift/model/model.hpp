@@ -25,14 +25,6 @@ struct ModelOptions {
   Views::Groups view_groups;          ///< views by their columns, instead; empty: as `views` says
   ScaleKind scale = ScaleKind::unit;
   FitOptions fit;
-
-  // As users write them, on a command line or in another language; each throws Error.
-  /// none, train, test, views, temper:G, temper:auto or column:NAME; empty: the method's.
-  void set_generalize(const std::string& text);
-  /// The name of an estimator, or column:NAME.
-  void set_ratio(const std::string& text);
-  /// joint, test or none.
-  void set_bias(const std::string& text);
 };
 
 /// A table as a model sees it.

@@ -1,13 +1,12 @@
 #include "covshift/ratio/ratio.hpp"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
+#include "covshift/data/number.hpp"
 #include "covshift/ratio/gaussian.hpp"
 #include "covshift/ratio/kernel.hpp"
 #include "covshift/ratio/logistic.hpp"
@@ -16,16 +15,6 @@
 namespace covshift {
 
 namespace {
-
-constexpr std::array<std::pair<RatioMethod, std::string_view>, 7> methods = {{
-    {RatioMethod::none, "none"},
-    {RatioMethod::logistic, "logistic"},
-    {RatioMethod::gaussian, "gaussian"},
-    {RatioMethod::ulsif, "ulsif"},
-    {RatioMethod::rulsif, "rulsif"},
-    {RatioMethod::kliep, "kliep"},
-    {RatioMethod::kmm, "kmm"},
-}};
 
 // Far enough for any weight, and sums of a few of them stay finite.
 constexpr double largest_log_ratio = 1e300;
@@ -102,36 +91,21 @@ void check_weights(std::span<const double> weight, std::size_t rows) {
 
 }  // namespace
 
-RatioMethod parse_ratio_method(std::string_view name) {
-  for (const auto& [method, known] : methods) {
-    if (name == known) return method;
-  }
-  fail_input(
-      "there is no density ratio '{}'; choose logistic, gaussian, ulsif, rulsif, kliep, kmm "
-      "or none",
-      name);
-}
-
-std::string_view ratio_method_name(RatioMethod method) {
-  for (const auto& [known, name] : methods) {
-    if (method == known) return name;
-  }
-  fail_input("there is no density ratio number {}", static_cast<int>(method));
-}
-
 RatioLambda RatioLambda::parse(std::string_view text) {
-  if (text == "paper") return {Rule::paper, 0};
-  if (text == "cv") return {Rule::cv, 0};
-  if (text == "stable") return {Rule::stable, 0};
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !(value > 0) ||
-      !std::isfinite(value)) {
-    fail_input(
-        "the density ratio's lambda must be a positive number, paper, cv or stable, not '{}'",
-        text);
+  for (const auto& [rule, name] : names<Rule>) {
+    if (name == text) return {rule, 0};
   }
-  return {Rule::value, value};
+  const std::optional<double> value = parse_number(text);
+  if (!value || !(*value > 0) || !std::isfinite(*value)) {
+    fail_input("the lambda of the density ratio must be a positive number, {}, not '{}'",
+               listed(names_of<Rule>()), text);
+  }
+  return {Rule::value, *value};
+}
+
+std::string to_string(const RatioLambda& lambda) {
+  return lambda.rule == RatioLambda::Rule::value ? number_text(lambda.value)
+                                                 : std::string(to_string(lambda.rule));
 }
 
 void DensityRatio::log_ratio(const MatrixView& x, std::span<double> out, int threads) const {

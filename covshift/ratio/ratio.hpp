@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "covshift/base/names.hpp"
 #include "covshift/data/matrix.hpp"
 
 namespace covshift {
@@ -30,9 +31,18 @@ enum class RatioMethod {
   kmm,       ///< kernel mean matching (Huang et al. 2007, Gretton et al. 2009)
 };
 
-/// "none", "logistic", "gaussian", "ulsif", "rulsif", "kliep" or "kmm"; an Error otherwise.
-RatioMethod parse_ratio_method(std::string_view name);
-std::string_view ratio_method_name(RatioMethod method);
+template <>
+inline constexpr auto names<RatioMethod> =
+    std::to_array<Named<RatioMethod>>({{RatioMethod::logistic, "logistic"},
+                                       {RatioMethod::gaussian, "gaussian"},
+                                       {RatioMethod::ulsif, "ulsif"},
+                                       {RatioMethod::rulsif, "rulsif"},
+                                       {RatioMethod::kliep, "kliep"},
+                                       {RatioMethod::kmm, "kmm"},
+                                       {RatioMethod::none, "none"}});
+inline RatioMethod parse_ratio_method(std::string_view name) {
+  return parse_name<RatioMethod>(name, "the density ratio");
+}
 
 /// How the regularisation lambda_r of the logistic ratio is chosen.
 struct RatioLambda {
@@ -48,6 +58,12 @@ struct RatioLambda {
   /// A positive number, "paper", "cv" or "stable"; an Error otherwise.
   static RatioLambda parse(std::string_view text);
 };
+template <>
+inline constexpr auto names<RatioLambda::Rule> =
+    std::to_array<Named<RatioLambda::Rule>>({{RatioLambda::Rule::paper, "paper"},
+                                             {RatioLambda::Rule::cv, "cv"},
+                                             {RatioLambda::Rule::stable, "stable"}});
+std::string to_string(const RatioLambda& lambda);
 
 struct RatioOptions {
   RatioMethod method = RatioMethod::logistic;
@@ -86,7 +102,7 @@ class DensityRatio {
   [[nodiscard]] std::vector<double> log_ratio(const MatrixView& x, int threads = 0) const;
 
   [[nodiscard]] virtual RatioMethod method() const = 0;
-  [[nodiscard]] std::string name() const { return std::string(ratio_method_name(method())); }
+  [[nodiscard]] std::string name() const { return std::string(to_string(method())); }
   /// What log_ratio needs, and the report; ratio_from_json gives a ratio with the same answers.
   [[nodiscard]] nlohmann::json to_json() const;
   /// What the fit chose and how it went (lambda, width, scores of the cross validation, ...).

@@ -1,9 +1,11 @@
 #include "covshift/shift/methods.hpp"
 
 #include <array>
-#include <cstdlib>
+#include <vector>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/names.hpp"
+#include "covshift/data/number.hpp"
 
 namespace covshift {
 namespace {
@@ -27,13 +29,12 @@ constexpr std::array<Method, 9> table = {{
 std::span<const Method> methods() { return table; }
 
 const Method& find_method(std::string_view name) {
-  std::string known;
+  std::vector<std::string_view> known;
   for (const Method& m : table) {
     if (m.name == name) return m;
-    known += known.empty() ? "" : ", ";
-    known += m.name;
+    known.push_back(m.name);
   }
-  fail_input("unknown method '{}'; known: {}", name, known);
+  fail_name("the method", name, known);
 }
 
 const Method& method_of(std::string_view loss, Assumption::Kind generalize) {
@@ -55,15 +56,14 @@ Assumption parse_assumption(const std::string& text) {
   const std::string temper = "temper:";
   if (text.starts_with(temper)) {
     const std::string number = text.substr(temper.size());
-    char* end = nullptr;
-    const double g = std::strtod(number.c_str(), &end);
-    if (number.empty() || *end != '\0' || !(g >= 0 && g <= 1)) {
-      fail_input("generalize '{}': '{}' is not a number in [0, 1]; write temper:0.5, say", text,
+    const std::optional<double> g = parse_number(number);
+    if (!g || !(*g >= 0 && *g <= 1)) {
+      fail_input("generalize '{}': '{}' is not a number in [0, 1]; example: temper:0.5", text,
                  number);
     }
-    return {Kind::temper, g};
+    return {Kind::temper, *g};
   }
-  fail_input("unknown assumption '{}'; known: train, test, views, temper:G, none", text);
+  fail_name("the assumption", text, assumption_values);
 }
 
 std::string to_string(const Assumption& assumption) {

@@ -1,6 +1,7 @@
 // shift/: generalization assumptions, and the table of methods. Uses data/, ratio/ and base/.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +25,10 @@ struct Assumption {
   bool operator==(const Assumption&) const = default;
 };
 
-/// As users write it: none, train, test, views, temper:G. Throws Error.
+/// As users write it, `given` aside.
+inline constexpr std::array<std::string_view, 5> assumption_values = {"train", "test", "views",
+                                                                      "temper:G", "none"};
+/// Throws Error.
 Assumption parse_assumption(const std::string& text);
 std::string to_string(const Assumption& assumption);
 

@@ -38,9 +38,10 @@ Shift::Shift(const Views& views) : view_ratio_(views.names.size()) {
   lay_out(views);
 }
 
-Shift Shift::fit(const ShiftOptions& options, const Views& views, const MatrixView& train,
-                 const MatrixView& target, std::span<const double> sample_weight,
-                 const GivenDensities& given_train, const GivenDensities& given_target) {
+Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, const Views& views,
+                 const MatrixView& train, const MatrixView& target,
+                 std::span<const double> sample_weight, const GivenDensities& given_train,
+                 const GivenDensities& given_target) {
   if (!(options.view_threshold >= 0)) {
     fail_input("the view threshold must not be negative or NaN, but is {}", options.view_threshold);
   }
@@ -57,7 +58,7 @@ Shift Shift::fit(const ShiftOptions& options, const Views& views, const MatrixVi
   } else {
     shift.joint_ = fit_ratio(ratio, train, target, sample_weight);
   }
-  if (options.generalize.kind == Kind::given) {
+  if (assumption.kind == Kind::given) {
     check_given(given_train.log_generalization, train.rows, "log generalization density");
   }
   for (const std::string& name : options.generalized_views) {
@@ -81,7 +82,7 @@ Shift Shift::fit(const ShiftOptions& options, const Views& views, const MatrixVi
                                                       view.name) != options.generalized_views.end();
     if (stable) shift.view_ratio_[v] = own;
   }
-  return shift.assuming(options.generalize, views);
+  return shift.assuming(assumption, views);
 }
 
 Shift Shift::assuming(const Assumption& assumption, const Views& views) const {

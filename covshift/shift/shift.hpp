@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "covshift/base/names.hpp"
 #include "covshift/data/matrix.hpp"
 #include "covshift/data/views.hpp"
 #include "covshift/ratio/ratio.hpp"
@@ -20,9 +21,11 @@ enum class BiasAssumption {
   joint,  ///< as the inputs taken together, like any feature of a view that is not generalized
   test,   ///< r = 1: the class shares generalize fully
 };
+template <>
+inline constexpr auto names<BiasAssumption> = std::to_array<Named<BiasAssumption>>(
+    {{BiasAssumption::joint, "joint"}, {BiasAssumption::test, "test"}});
 
 struct ShiftOptions {
-  Assumption generalize;
   /// For `views`: the views that generalize; empty with `automatic`: those whose KL is below the
   /// threshold.
   bool automatic = true;
@@ -51,9 +54,10 @@ class Shift {
   /// No target: w = 1, r = 1.
   explicit Shift(const Views& views);
   /// Estimates the ratios, joint and of every view, and each view's KL.
-  static Shift fit(const ShiftOptions& options, const Views& views, const MatrixView& train,
-                   const MatrixView& target, std::span<const double> sample_weight,
-                   const GivenDensities& given_train, const GivenDensities& given_target);
+  static Shift fit(const Assumption& assumption, const ShiftOptions& options, const Views& views,
+                   const MatrixView& train, const MatrixView& target,
+                   std::span<const double> sample_weight, const GivenDensities& given_train,
+                   const GivenDensities& given_target);
 
   /// The same estimates under another assumption.
   [[nodiscard]] Shift assuming(const Assumption& assumption, const Views& views) const;

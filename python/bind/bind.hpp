@@ -5,6 +5,7 @@
 
 namespace covshift::python {
 
+void bind_options(nanobind::module_& m);
 void bind_data(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_ratio(nanobind::module_& m);

@@ -18,22 +18,11 @@ std::string diagnose_data(const Data& train, const Data& target,
                           const std::vector<std::string>& names, const nb::dict& options,
                           const nb::object& progress) {
   DiagnoseOptions own;
-  own.ratio = ratio_options(options);
-  own.ratio.method = parse_ratio_method(option<std::string>(options, "ratio"));
-  own.scale = parse_scale_kind(option<std::string>(options, "scale"));
-  own.view_threshold = option<double>(options, "view_threshold");
-  own.level = option<double>(options, "level");
-  own.permutations = option<int>(options, "permutations");
-  own.seed = option<std::uint64_t>(options, "seed");
-  own.threads = option<int>(options, "threads");
-  const nb::object views = options["views"];
   Views::Groups groups;
-  if (nb::isinstance<nb::str>(views)) {
-    own.views = nb::cast<std::string>(views);
-  } else {
-    groups = nb::cast<Views::Groups>(views);
-    own.views = "FILE";
-  }
+  Options table = without_objects(diagnose_options(own), options, groups, own.ratio);
+  table.push_back(threads_option(own.threads));
+  set_options(table, options);
+  if (!groups.empty()) own.views = "FILE";
   return interruptible(progress, [&](const Control& control) {
     const StopScope scope(control.cancelled);
     own.progress = control.progress;

@@ -52,6 +52,7 @@ NB_MODULE(_core, m) {
   using namespace covshift::python;
   nb::register_exception_translator(translate);
   m.attr("__version__") = std::string(covshift::version());
+  bind_options(m);
   bind_data(m);
   bind_model(m);
   bind_ratio(m);

@@ -1,4 +1,4 @@
-// Options as the Python package hands them over: a dictionary with every key present.
+// Options as the Python package hands them over: a dictionary by the names of the table of options.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -7,23 +7,20 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "covshift/base/error.hpp"
-#include "covshift/model/model.hpp"
+#include "covshift/options/options.hpp"
 #include "python/bind/work.hpp"
 
 namespace covshift::python {
 
-template <typename T>
-T option(const nb::dict& options, const char* key) {
-  T value{};
-  const nb::object given = options[key];
-  if (!nb::try_cast(given, value)) {
-    fail_input("{} cannot be {}", key, nb::cast<std::string>(nb::repr(given)));
-  }
-  return value;
-}
-
-RatioOptions ratio_options(const nb::dict& options);
-ModelOptions model_options(const nb::dict& options);
+/// Sets the options that are given. A value of the wrong type is a TypeError, a wrong value an
+/// Error; both begin with the option's name.
+void set_options(const Options& table, const nb::dict& given);
+/// The estimator given.method with its own options.
+void set_ratio(const nb::dict& given, RatioOptions& ratio);
+/// The table without what Python gave as objects, which are set here: views as groups of columns,
+/// the ratio as an estimator.
+Options without_objects(Options table, const nb::dict& given, Views::Groups& groups,
+                        RatioOptions& ratio);
+ModelOptions model_options(const nb::dict& given);
 
 }  // namespace covshift::python

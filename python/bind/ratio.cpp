@@ -10,12 +10,13 @@
 namespace covshift::python {
 namespace {
 
-RatioModel fit(const std::string& method, const Data& data, const Data* target,
-               const std::vector<std::string>& names, const std::optional<Vector<double>>& weight,
-               const nb::dict& options) {
-  RatioOptions ratio = ratio_options(options);
-  ratio.method = parse_ratio_method(method);
-  const ScaleKind scale = parse_scale_kind(option<std::string>(options, "scale"));
+RatioModel fit(const Data& data, const Data* target, const std::vector<std::string>& names,
+               const std::optional<Vector<double>>& weight, const nb::dict& options) {
+  RatioOptions ratio;
+  ScaleKind scale{};
+  set_ratio(options, ratio);
+  set_options({scale_option(scale), seed_option(ratio.seed), threads_option(ratio.threads)},
+              options);
   const std::span<const double> weights = span_of(weight);
   return interruptible(nb::none(), [&](const Control& control) {
     ratio.cancelled = control.cancelled;
@@ -53,15 +54,8 @@ int encoded_column(const Encoder& encoder, int source) {
 
 nb::tuple sample(const Data& data, const nb::dict& options) {
   BiasedSampling sampling;
-  const auto feature = option<std::optional<int>>(options, "feature");
-  sampling.quantile = option<double>(options, "quantile");
-  sampling.crossing = option<double>(options, "crossing");
-  std::tie(sampling.a_low, sampling.a_high) = option<std::pair<double, double>>(options, "a");
-  std::tie(sampling.b_low, sampling.b_high) = option<std::pair<double, double>>(options, "b");
-  sampling.train = option<std::size_t>(options, "n_train");
-  sampling.target = option<std::size_t>(options, "n_target");
-  sampling.replacement = option<bool>(options, "replacement");
-  sampling.seed = option<std::uint64_t>(options, "seed");
+  const auto feature = nb::cast<std::optional<int>>(options["feature"]);
+  set_options(sampling_options(sampling), options);
   BiasedSample drawn;
   {
     const nb::gil_scoped_release release;
@@ -89,8 +83,8 @@ void bind_ratio(nb::module_& m) {
       .def("__setstate__", [](RatioModel& r, const std::string& text) {
         new (&r) RatioModel(RatioModel::from_text(text, "a pickled density ratio"));
       });
-  m.def("fit_ratio", &fit, nb::arg("method"), nb::arg("data"), nb::arg("target").none(),
-        nb::arg("names"), nb::arg("weight").none(), nb::arg("options"));
+  m.def("fit_ratio", &fit, nb::arg("data"), nb::arg("target").none(), nb::arg("names"),
+        nb::arg("weight").none(), nb::arg("options"));
   m.def("biased_sample", &sample, nb::arg("data"), nb::arg("options"));
 }
 

@@ -10,7 +10,7 @@ The C++ library does the work; this package makes it an estimator like any other
 from ._classifier import Certificate, RobustClassifier, View
 from ._core import __version__
 from ._diagnose import Diagnosis, diagnose
-from ._methods import adv01, auto, iw, iw_svm, lr, robust, robust01, robust01_view, robust_view, svm
+from ._methods import METHODS
 from ._ratio import KLIEP, KMM, ULSIF, GaussianRatio, LogisticRatio
 from ._sampling import BiasedSample, biased_sample, biased_split
 from ._scoring import ImportanceWeightedScorer, Target, importance_weighted_scorer
@@ -29,18 +29,20 @@ __all__ = [
     "ULSIF",
     "View",
     "__version__",
-    "adv01",
-    "auto",
     "biased_sample",
     "biased_split",
     "diagnose",
     "importance_weighted_scorer",
-    "iw",
-    "iw_svm",
-    "lr",
-    "robust",
-    "robust01",
-    "robust01_view",
-    "robust_view",
-    "svm",
+    *METHODS,
 ]
+
+
+def __getattr__(name: str):
+    """The methods, ``covshift.robust()`` and so on: rows of the library's own table."""
+    if name in METHODS:
+        return METHODS[name]
+    raise AttributeError(f"module 'covshift' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *METHODS])

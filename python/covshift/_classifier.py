@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,8 +26,8 @@ from ._data import (
     view_groups,
     warn_unseen,
 )
-from ._options import real, seed_of, shown, text, text_or_number, thread_count, whole
-from ._ratio import DEFAULTS, DensityRatio
+from ._options import documented, seed_of, shown, store, thread_count
+from ._ratio import ratio_option
 
 
 @dataclass(frozen=True)
@@ -58,6 +57,7 @@ class View(NamedTuple):
     generalized: bool
 
 
+@documented
 class RobustClassifier(ClassifierMixin, BaseEstimator):
     """A classifier for data whose inputs differ from those it was trained on.
 
@@ -66,56 +66,17 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    loss : str or array-like of shape (n_actions, n_classes)
-        "log", "zero-one", "absolute", "squared" (classes in order), "abstain:A" (abstaining costs A),
-        "hinge", or a matrix of costs: a row for each action, a column for each class.
-    generalize : str
-        Where the evidence of the training data is trusted: "train" (the most cautious), "test"
-        (importance weighting), "views", "temper:G" with G in [0, 1] between the first two,
-        "temper:auto" (G chosen), "none" (ignore the shift), "column:NAME" (a column of a DataFrame
-        with log P_gen/P_target), or "auto": the method with the smallest held-out loss.
-    views : str or dict
-        Groups of features: "all" (one), "each" (every column), the path of a file of groups, or a
-        dict of names to lists of columns, by name (* and ? are wildcards) or number. Columns in no
-        group form the view "rest".
-    generalized_views : "auto" or list of str
-        For ``generalize="views"``: the views to trust; "auto": those that hardly shift.
-    view_threshold : float
-        "auto" trusts views whose symmetric KL between training and target is below this.
-    lam : "iwcv", "cv", "auto" or positive number
-        Regularisation: chosen by (importance-weighted) cross validation, or given. "auto": "cv" if
-        the method ignores the shift, else "iwcv".
-    lams : sequence of float, optional
-        What to choose from; None: the paper's 2^-16, 2^-12, 2^-8, 2^-4, 1.
-    folds : int
-        Of the cross validation.
-    ratio : str or density ratio
-        "logistic", "gaussian", "ulsif", "rulsif", "kliep", "kmm", "none", "column:NAME" (a column of
-        a DataFrame with P_target/P_train), or an estimator such as ``KMM(bound=20)`` whose options
-        are to be used (with the features, seed and threads of this one).
-    ratio_lam : "stable", "cv", "paper" or positive number
-        Regularisation of the logistic ratio; see ``LogisticRatio``.
-    scale : "unit", "standard" or "none"
-        Of the features, fitted on the training data. With "none" (say, behind a scaler in a
-        pipeline) a contiguous matrix is never copied.
-    bias : "joint", "test" or "none"
-        The constant feature: under the assumption of all inputs together, fully trusted, or absent.
-    classes : sequence, optional
-        The classes in their order, for "absolute", "squared" and cost matrices; None: sorted.
-    delta : float
-        Of the certificate's finite-sample term.
-    tol : float
-        The duality gap to reach, relative to the objective.
-    max_iter : int
-        0: the solver's own limit.
-    time_limit : float
-        Seconds for the last fit; 0: none.
-    random_state : int, RandomState or None
-        Of folds and whatever else is random. An integer is the seed of the program's --seed.
-    threads : int, optional
-        None: as many as the process may use. Results do not depend on it.
+    {parameters}
     progress : bool or callable
-        True: a line on stderr. A callable is given a text and the share that is done.
+        True prints a line on stderr; a callable is given the stage and the share done.
+
+    Beyond these values, ``loss`` may be a matrix of costs with a row for each action and a column for
+    each class; ``generalize="auto"`` chooses the method with the smallest held-out loss; ``views`` may
+    be a dict of names to lists of columns, by name (* and ? are wildcards) or number, where columns in
+    no group form the view "rest"; ``ratio`` may be an estimator such as ``KMM(bound=20)``, whose
+    options are used with the scaling, seed and threads of this one; ``random_state`` may be a
+    RandomState or None, and an integer is the program's --seed; ``threads=None`` uses all cores of the
+    process. With ``scale="none"`` a contiguous matrix is never copied.
 
     Attributes
     ----------
@@ -169,26 +130,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         threads=None,
         progress=False,
     ):
-        self.loss = loss
-        self.generalize = generalize
-        self.views = views
-        self.generalized_views = generalized_views
-        self.lam = lam
-        self.ratio = ratio
-        self.view_threshold = view_threshold
-        self.lams = lams
-        self.folds = folds
-        self.ratio_lam = ratio_lam
-        self.scale = scale
-        self.bias = bias
-        self.classes = classes
-        self.delta = delta
-        self.tol = tol
-        self.max_iter = max_iter
-        self.time_limit = time_limit
-        self.random_state = random_state
-        self.threads = threads
-        self.progress = progress
+        store(locals())
 
     # --- fitting ---
 
@@ -256,55 +198,26 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         return classes, np.ascontiguousarray(codes, dtype=np.int32)
 
     def _core_options(self, shifted: bool) -> dict:
-        """All options by the names of the extension module, which checks them."""
-        if isinstance(self.loss, str):
-            loss = self.loss
-        elif np.ndim(self.loss) != 2:
-            raise ValueError(
-                "loss must be a name such as 'log', or a matrix of costs with a row for each action and "
-                f"a column for each class, not {self.loss!r}"
+        """All options by name; the extension module checks them."""
+        options = self.get_params(deep=False)
+        del options["progress"]
+        if not isinstance(self.loss, str):
+            if np.ndim(self.loss) != 2:
+                raise ValueError(
+                    "loss must be a name such as 'log', or a matrix of costs with a row for each action "
+                    f"and a column for each class, not {self.loss!r}"
+                )
+            options["loss"] = check_array(
+                self.loss, dtype=np.float64, order="C", input_name="loss (costs)"
             )
-        else:
-            loss = check_array(self.loss, dtype=np.float64, order="C", input_name="loss (costs)")
-        options = dict(DEFAULTS)
-        if isinstance(self.ratio, DensityRatio):
-            options.update(self.ratio._options(), ratio=self.ratio._method())
-        else:
-            ratio = "none" if self.ratio is None else text("ratio", self.ratio)
-            ratio_lam = text_or_number("ratio_lam", self.ratio_lam)
-            options.update(ratio=ratio, ratio_lam=ratio_lam, alpha=0.1)
-        lam = text_or_number("lam", self.lam)
-        lam = "" if lam == "auto" else lam
-        generalize = text("generalize", self.generalize)
         if not shifted:
-            generalize, lam = "none", "cv" if lam in ("", "iwcv") else lam
-        automatic = isinstance(self.generalized_views, str) and self.generalized_views == "auto"
-        trusted = [] if automatic else self.generalized_views
-        if not isinstance(trusted, Iterable):
-            raise TypeError(
-                f"generalized_views must be 'auto' or a list of names of views, not {trusted!r}"
-            )
+            options["generalize"] = "none"
+            options["lam"] = "cv" if self.lam in ("auto", "iwcv") else self.lam
         options.update(
-            loss=loss,
-            generalize=generalize,
-            automatic_views=automatic,
-            generalized_views=[trusted] if isinstance(trusted, str) else [str(v) for v in trusted],
-            view_threshold=real("view_threshold", self.view_threshold),
-            lam=lam,
-            lams=[] if self.lams is None else [real("lams", x) for x in self.lams],
-            folds=whole("folds", self.folds),
-            scale=text("scale", self.scale),
-            bias=text("bias", self.bias),
-            delta=real("delta", self.delta),
-            tol=real("tol", self.tol),
-            max_iter=whole("max_iter", self.max_iter),
-            time_limit=real("time_limit", self.time_limit),
-            seed=seed_of(self.random_state),
+            ratio="none" if self.ratio is None else ratio_option(self.ratio),
+            random_state=seed_of(self.random_state),
             threads=thread_count(self.threads),
         )
-        for name in ("max_iter", "time_limit"):
-            if options[name] < 0:
-                raise ValueError(f"{name} must not be negative, but is {options[name]}; 0 is none of yours")
         return options
 
     def _describe(self) -> None:

@@ -9,8 +9,8 @@ from sklearn.base import BaseEstimator
 
 from . import _core
 from ._data import training_data, view_groups
-from ._options import real, seed_of, shown, text, text_or_number, thread_count, whole
-from ._ratio import DEFAULTS, DensityRatio
+from ._options import seed_of, shown, thread_count
+from ._ratio import ratio_option
 
 
 class Diagnosis:
@@ -114,20 +114,17 @@ def diagnose(
     if X_target is None:
         raise ValueError("diagnose compares two samples; give X_target")
     given = training_data(BaseEstimator(), X, X_target)
-    options = dict(DEFAULTS, alpha=0.1, ratio_lam=text_or_number("ratio_lam", ratio_lam))
-    if isinstance(ratio, DensityRatio):
-        options.update(ratio._options(), ratio=ratio._method())
-    else:
-        options.update(ratio=text("ratio", ratio))
-    options.update(
-        views=view_groups(views, given.columns),
-        scale=text("scale", scale),
-        view_threshold=real("view_threshold", view_threshold),
-        level=real("level", level),
-        permutations=whole("permutations", permutations),
-        seed=seed_of(random_state),
-        threads=thread_count(threads),
-    )
+    options = {
+        "views": view_groups(views, given.columns),
+        "ratio": ratio_option(ratio),
+        "ratio_lam": ratio_lam,
+        "scale": scale,
+        "view_threshold": view_threshold,
+        "level": level,
+        "permutations": permutations,
+        "random_state": seed_of(random_state),
+        "threads": thread_count(threads),
+    }
     with shown(progress) as callback:
         found = _core.diagnose(given.data, given.target, given.names, options, callback)
     return Diagnosis(json.loads(found))

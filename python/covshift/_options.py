@@ -1,47 +1,48 @@
-"""Options as users write them to what the library takes, or an error with the option's name."""
+"""Options: their table, which the extension module has, and what only Python does with them."""
 
 from __future__ import annotations
 
+import inspect
 import numbers
 import os
 import sys
+import textwrap
 from contextlib import contextmanager
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-
-def real(name: str, value) -> float:
-    if not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number, not {value!r}")
-    return float(value)
+from . import _core
 
 
-def whole(name: str, value) -> int:
-    if real(name, value) % 1 != 0:
-        raise ValueError(f"{name} must be a whole number, not {value!r}")
-    return int(value)
+def store(given: dict) -> None:
+    """Stores the arguments of ``__init__``, its ``locals()``, as scikit-learn wants them: unchanged."""
+    vars(given.pop("self")).update(given)
 
 
-def text_or_number(name: str, value) -> str:
-    if isinstance(value, str):
-        return value
-    if not isinstance(value, numbers.Real):
-        raise TypeError(f"{name} must be a number or a text, not {value!r}")
-    return repr(float(value))
+def documented(thing):
+    """Fills ``{parameters}`` in a docstring from the table of options, in the signature's order."""
+    table, lines = _core.options()[thing.__name__], []
+    for name in inspect.signature(thing).parameters:
+        if name in table:
+            _, values, sentence = table[name]
+            lines += [f"{name} : {values or 'bool'}", textwrap.fill(sentence, 96, **_INDENT)]
+    text = textwrap.indent("\n".join(lines), "    ").strip()
+    if thing.__doc__:  # none under python -OO
+        thing.__doc__ = thing.__doc__.replace("{parameters}", text)
+    return thing
 
 
-def text(name: str, value) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be a text, not {type(value).__name__}")
-    return value
+_INDENT = {"initial_indent": "    ", "subsequent_indent": "    "}
 
 
 def thread_count(threads: int | None) -> int:
-    """As many as this process may use; OMP_NUM_THREADS, which joblib sets for its workers, counts."""
+    """None: all cores of this process, at most OMP_NUM_THREADS, which joblib sets for its workers."""
     if threads is not None:
-        if whole("threads", threads) < 1:
-            raise ValueError(f"threads must be a positive number or None (all), not {threads!r}")
+        if not isinstance(threads, numbers.Real) or threads % 1:
+            raise TypeError(f"threads must be a whole number or None (all cores), not {threads!r}")
+        if threads < 1:
+            raise ValueError(f"threads must be >= 1 or None (all cores), not {threads!r}")
         return int(threads)
     try:
         cores = len(os.sched_getaffinity(0))
@@ -54,17 +55,17 @@ def thread_count(threads: int | None) -> int:
 
 
 def seed_of(random_state) -> int:
-    """An integer is the seed itself, as the program's --seed is."""
+    """An integer is the seed itself, like the program's --seed."""
     if isinstance(random_state, (int, np.integer)):
         if not 0 <= random_state < 2**64:
-            raise ValueError(f"random_state must be below 2**64 and not negative, not {random_state}")
+            raise ValueError(f"random_state must be in [0, 2**64), not {random_state}")
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 @contextmanager
 def shown(progress):
-    """What the library may call with a text and the share that is done; True: a line on stderr."""
+    """The callback for progress, called with a stage and the share done; True: a line on stderr."""
     if progress is None or progress is False or callable(progress):
         yield progress or None
         return

@@ -11,39 +11,25 @@ from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from . import _core
 from ._data import data_of, fast_matrix, has_categories, is_frame, training_data, warn_unseen
-from ._options import real, seed_of, text, text_or_number, thread_count, whole
+from ._options import documented, seed_of, store, thread_count
 from ._scoring import Target
 
-DEFAULTS = {
-    "ratio_lam": "cv",
-    "kernel_width": None,
-    "kernel_lam": None,
-    "centres": 100,
-    "alpha": 0.0,
-    "bound": 1000.0,
-    "slack": None,
-    "ratio_folds": 5,
-}
 
-
-def _chosen(name: str, value) -> float | None:
-    """A number, or None for one that is to be chosen by cross validation."""
-    if value is None or isinstance(value, str) and value == "cv":
-        return None
-    if isinstance(value, str):
-        raise ValueError(f"{name} must be a positive number or 'cv', not {value!r}")
-    return real(name, value)
+def ratio_option(ratio):
+    """A density ratio as an option of others: its name, or an estimator with its own options."""
+    return ratio._options() if isinstance(ratio, DensityRatio) else ratio
 
 
 class DensityRatio(BaseEstimator):
     """What the estimators share: ``fit(X, X_target)``, ``log_ratio(X)``, ``weights(X)``."""
 
+    _name: str
+
     def _method(self) -> str:
-        raise NotImplementedError
+        return self._name
 
     def _options(self) -> dict:
-        """Those that are not the default, by the names of the extension module."""
-        raise NotImplementedError
+        return {**self.get_params(), "method": self._method()}
 
     def fit(self, X, y=None, X_target=None, sample_weight=None):
         """Estimates the ratio from a training and a target sample.
@@ -74,12 +60,8 @@ class DensityRatio(BaseEstimator):
             sample_weight = _check_sample_weight(
                 sample_weight, given.X, dtype=np.float64, ensure_non_negative=True
             )
-        options = {**DEFAULTS, **self._options()}
-        scale = text("scale", self.scale)
-        options.update(scale=scale, seed=seed_of(self.random_state), threads=threads)
-        self._model = _core.fit_ratio(
-            self._method(), given.data, given.target, given.names, sample_weight, options
-        )
+        options = {**self._options(), "random_state": seed_of(self.random_state), "threads": threads}
+        self._model = _core.fit_ratio(given.data, given.target, given.names, sample_weight, options)
         self._table = has_categories(X)
         if given.target is not None:
             warn_unseen(self._model, given.target, "X_target")
@@ -133,69 +115,43 @@ def _is_sample(y) -> bool:
     return getattr(y, "ndim", np.ndim(y) if isinstance(y, (list, tuple)) else 0) == 2
 
 
+@documented
 class LogisticRatio(DensityRatio):
-    """By logistic regression of training against target: the paper's estimator.
+    """Logistic regression of training against target rows: the paper's estimator.
 
     Parameters
     ----------
-    lam : "cv", "stable", "paper" or positive number
-        Regularisation: cross-validated; that, but enough to leave the weights an effective sample
-        of half the rows, or 100; the paper's formula; or given.
-    folds : int
-        Of the cross validation.
-    scale : "unit", "standard" or "none"
-        Of the features, fitted on the training sample.
-    random_state : int, RandomState or None
-        The seed of the folds.
-    threads : int, optional
-        None: as many as the process may use. The result does not depend on it.
+    {parameters}
     """
 
+    _name = "logistic"
+
     def __init__(self, *, lam="cv", folds=5, scale="unit", random_state=0, threads=None):
-        self.lam = lam
-        self.folds = folds
-        self.scale = scale
-        self.random_state = random_state
-        self.threads = threads
-
-    def _method(self) -> str:
-        return "logistic"
-
-    def _options(self) -> dict:
-        return {
-            "ratio_lam": text_or_number("lam", self.lam),
-            "ratio_folds": whole("folds", self.folds),
-        }
+        store(locals())
 
 
+@documented
 class GaussianRatio(DensityRatio):
-    """The ratio of two Gaussians, one fitted to each sample."""
+    """The ratio of two Gaussians, one fitted to each sample.
+
+    Parameters
+    ----------
+    {parameters}
+    """
+
+    _name = "gaussian"
 
     def __init__(self, *, scale="unit", random_state=0, threads=None):
-        self.scale = scale
-        self.random_state = random_state
-        self.threads = threads
-
-    def _method(self) -> str:
-        return "gaussian"
-
-    def _options(self) -> dict:
-        return {}
+        store(locals())
 
 
+@documented
 class ULSIF(DensityRatio):
     """Unconstrained least-squares importance fitting; with ``alpha > 0`` its relative version, RuLSIF.
 
     Parameters
     ----------
-    kernel_width, lam : "cv" or positive number
-        Of the Gaussian kernels, and the regularisation.
-    centres : int
-        So many target rows, at most all, are centres of kernels.
-    alpha : float in [0, 1)
-        RuLSIF estimates P_target / (alpha P_target + (1 - alpha) P_train), at most 1/alpha.
-    folds, scale, random_state, threads
-        As for :class:`LogisticRatio`.
+    {parameters}
     """
 
     def __init__(
@@ -210,73 +166,39 @@ class ULSIF(DensityRatio):
         random_state=0,
         threads=None,
     ):
-        self.kernel_width = kernel_width
-        self.lam = lam
-        self.centres = centres
-        self.alpha = alpha
-        self.folds = folds
-        self.scale = scale
-        self.random_state = random_state
-        self.threads = threads
+        store(locals())
 
     def _method(self) -> str:
         return "rulsif" if self.alpha else "ulsif"
 
-    def _options(self) -> dict:
-        return {
-            "kernel_width": _chosen("kernel_width", self.kernel_width),
-            "kernel_lam": _chosen("lam", self.lam),
-            "centres": whole("centres", self.centres),
-            "alpha": real("alpha", self.alpha),
-            "ratio_folds": whole("folds", self.folds),
-        }
 
-
+@documented
 class KLIEP(DensityRatio):
-    """Kullback-Leibler importance estimation; parameters as of :class:`ULSIF`, without ``lam``."""
+    """Kullback-Leibler importance estimation.
+
+    Parameters
+    ----------
+    {parameters}
+    """
+
+    _name = "kliep"
 
     def __init__(
-        self,
-        *,
-        kernel_width="cv",
-        centres=100,
-        folds=5,
-        scale="unit",
-        random_state=0,
-        threads=None,
+        self, *, kernel_width="cv", centres=100, folds=5, scale="unit", random_state=0, threads=None
     ):
-        self.kernel_width = kernel_width
-        self.centres = centres
-        self.folds = folds
-        self.scale = scale
-        self.random_state = random_state
-        self.threads = threads
-
-    def _method(self) -> str:
-        return "kliep"
-
-    def _options(self) -> dict:
-        return {
-            "kernel_width": _chosen("kernel_width", self.kernel_width),
-            "centres": whole("centres", self.centres),
-            "ratio_folds": whole("folds", self.folds),
-        }
+        store(locals())
 
 
+@documented
 class KMM(DensityRatio):
     """Kernel mean matching.
 
     Parameters
     ----------
-    kernel_width, lam : "cv" or positive number
-        Of the Gaussian kernels, and the ridge that makes the weights unique.
-    bound : float
-        The largest weight.
-    slack : float, optional
-        The mean weight differs from 1 by this at most; None: 1/sqrt(n_samples).
-    folds, scale, random_state, threads
-        As for :class:`LogisticRatio`.
+    {parameters}
     """
+
+    _name = "kmm"
 
     def __init__(
         self,
@@ -290,23 +212,4 @@ class KMM(DensityRatio):
         random_state=0,
         threads=None,
     ):
-        self.kernel_width = kernel_width
-        self.lam = lam
-        self.bound = bound
-        self.slack = slack
-        self.folds = folds
-        self.scale = scale
-        self.random_state = random_state
-        self.threads = threads
-
-    def _method(self) -> str:
-        return "kmm"
-
-    def _options(self) -> dict:
-        return {
-            "kernel_width": _chosen("kernel_width", self.kernel_width),
-            "kernel_lam": _chosen("lam", self.lam),
-            "bound": real("bound", self.bound),
-            "slack": None if self.slack is None else real("slack", self.slack),
-            "ratio_folds": whole("folds", self.folds),
-        }
+        store(locals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from sklearn.utils import _safe_indexing, check_array, check_consistent_length
 
 from . import _core
 from ._data import has_categories, is_frame, matrix_of, table_of
-from ._options import real, seed_of, whole
+from ._options import seed_of
 
 
 class BiasedSample(NamedTuple):
@@ -55,22 +56,18 @@ def biased_sample(
         if not is_frame(X) or feature not in list(X.columns):
             raise ValueError(f"there is no column {feature!r} to split by; give the name or number of a column")
         feature = list(X.columns).index(feature)
-    return BiasedSample(
-        *_core.biased_sample(
-            data,
-            {
-                "feature": None if feature is None else whole("feature", feature),
-                "quantile": real("quantile", quantile),
-                "crossing": real("crossing", crossing),
-                "a": tuple(real("a", x) for x in np.atleast_1d(a)),
-                "b": tuple(real("b", x) for x in np.atleast_1d(b)),
-                "n_train": whole("n_train", n_train),
-                "n_target": whole("n_target", n_target),
-                "replacement": bool(replacement),
-                "seed": seed_of(random_state),
-            },
-        )
-    )
+    options = {
+        "feature": None if feature is None else operator.index(feature),
+        "quantile": quantile,
+        "crossing": crossing,
+        "a": a,
+        "b": b,
+        "n_train": n_train,
+        "n_target": n_target,
+        "replacement": replacement,
+        "random_state": seed_of(random_state),
+    }
+    return BiasedSample(*_core.biased_sample(data, options))
 
 
 def biased_split(X, *arrays, **options) -> list:

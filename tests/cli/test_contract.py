@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import subprocess
 import unittest
 
@@ -222,6 +223,47 @@ class Contract(ProgramTest):
                    'printf "%s\\n" "${COMPREPLY[@]}"\n')
         out = subprocess.run(["bash", self.path("c.bash")], capture_output=True, text=True, check=True)
         self.assertEqual(out.stdout.split(), ["--ratio", "--ratio-lambda"])
+
+    def complete(self, *words):
+        self.write("v.bash", self.run_ok("completion", "bash").stdout + f"COMP_WORDS=({' '.join(words)})\n"
+                   f"COMP_CWORD={len(words) - 1}; _covshift\n" 'printf "%s\\n" "${COMPREPLY[@]}"\n')
+        out = subprocess.run(["bash", self.path("v.bash")], capture_output=True, text=True, check=True,
+                             cwd=self.folder)
+        return out.stdout.split()
+
+    def test_completion_of_values(self):
+        self.assertEqual(self.complete("covshift", "fit", "--scale", "''"), ["unit", "standard", "none"])
+        self.assertEqual(self.complete("covshift", "fit", "--method", "robust0"),
+                         ["robust01", "robust01-view"])
+        self.assertEqual(self.complete("covshift", "fit", "--loss", "abs"), ["absolute", "abstain:"])
+        self.assertIn("train.csv", self.complete("covshift", "fit", "--views", "''"))
+        self.assertIn("each", self.complete("covshift", "fit", "--views", "''"))
+        self.assertIn("table1", self.complete("covshift", "reproduce", "''"))
+        self.assertEqual(self.complete("covshift", "reproduce", "--bias", "''"), ["joint", "test"])
+
+    def test_the_page_of_options_is_up_to_date(self):
+        page = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "options.md")
+        with open(page, encoding="utf-8") as file:
+            self.assertEqual(file.read(), self.run_ok("options").stdout,
+                             "write it again: build/covshift options > docs/options.md")
+
+    def test_a_misspelt_name_is_pointed_out(self):
+        fit = ("fit", self.train, "--label", "y", "-o", self.model)
+        for flags, says in (
+            (["ftt"], "did you mean 'fit'?"),
+            ([*fit, "--lambad", "1"], "did you mean '--lambda'?"),
+            ([*fit, "--method", "rubost"], "did you mean 'robust'?"),
+            ([*fit, "--loss", "zeroone"], "did you mean 'zero-one'?"),
+            ([*fit, "--ratio", "ulsf"], "did you mean 'ulsif'?"),
+        ):
+            self.assert_fails(2, *flags, says=[says])
+        self.assertNotIn("did you mean", self.call(*fit, "--zzzzzzzz").stderr)
+
+    def test_help_shows_values_and_defaults(self):
+        text = " ".join(self.run_ok("fit", "--help").stdout.split())
+        for part in ("[values: unit|standard|none] [default: unit]", "[default: 0.1]",
+                     "Random seed for folds and sampling"):
+            self.assertIn(part, text)
 
     def test_demo_shows_the_methods(self):
         report = self.run_json("demo")

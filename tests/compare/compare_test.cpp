@@ -198,7 +198,7 @@ TEST(Compare, MetricsThatAreInfiniteDoNotCompete) {
   EXPECT_EQ(compare(d.data, &d.truth, options).winner, "lr");
   options.methods = {"svm"};
   EXPECT_THROW(compare(d.data, &d.truth, options), Error);
-  EXPECT_THROW(parse_metric("accuracy"), Error);
+  EXPECT_THROW(parse_name<Metric>("accuracy"), Error);
 }
 
 TEST(Compare, IsTheSameForAnyNumberOfThreadsParallel) {

@@ -278,7 +278,7 @@ TEST(RatioModels, AreAModelsJointRatioAndReadBackBitIdentical) {
   const Numbers target(table(40, 1, 2));
   for (const char* method : {"logistic", "gaussian", "ulsif", "kliep", "kmm"}) {
     ModelOptions o = options("robust");
-    o.set_ratio(method);
+    o.fit.shift.ratio.method = parse_ratio_method(method);
     const Model model = fit_matrix(train, target.view, o);
     const RatioModel ratio = RatioModel::fit(train.view, &target.view, Encoder::of_columns({"x"}),
                                              o.scale, o.fit.shift.ratio);
@@ -304,28 +304,6 @@ TEST(Fitting, CanBeStoppedInTheDensityRatio) {
   int asked = 0;
   o.cancelled = [&] { return ++asked > 20; };
   EXPECT_EQ(message_of([&] { fit_ratio(o, train.view, target.view); }), "stopped");
-}
-
-TEST(Options, AreReadAsUsersWriteThem) {
-  ModelOptions o;
-  o.set_generalize("temper:0.25");
-  EXPECT_EQ(o.fit.generalize->g, 0.25);
-  o.set_generalize("column:d");
-  EXPECT_EQ(o.generalization_column, "d");
-  o.set_ratio("column:w");
-  EXPECT_EQ(o.ratio_column, "w");
-  o.set_bias("none");
-  EXPECT_FALSE(o.fit.bias);
-  EXPECT_EQ(LambdaChoice::parse("0.5").value, 0.5);
-  EXPECT_EQ(LambdaChoice::parse("").kind, LambdaChoice::Kind::automatic);
-  EXPECT_EQ(method_of("zero-one", Assumption::Kind::views).name, "robust01-view");
-  EXPECT_EQ(method_of("squared", Assumption::Kind::none).name, "lr");
-  EXPECT_EQ(method_of("log", Assumption::Kind::temper).name, "robust");
-  for (const auto& bad : std::vector<std::function<void()>>{
-           [&] { o.set_bias("no"); }, [&] { o.set_ratio("lsif"); },
-           [&] { o.set_generalize("temper:2"); }, [] { LambdaChoice::parse("-1"); }}) {
-    EXPECT_NE(message_of(bad), "no error");
-  }
 }
 
 TEST(Scoring, CountsUnknownLabelsAsErrors) {

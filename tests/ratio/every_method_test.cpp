@@ -255,9 +255,7 @@ INSTANTIATE_TEST_SUITE_P(Ratio, EveryMethod,
                                            RatioMethod::gaussian, RatioMethod::ulsif,
                                            RatioMethod::rulsif, RatioMethod::kliep,
                                            RatioMethod::kmm),
-                         [](const auto& test) {
-                           return std::string(ratio_method_name(test.param));
-                         });
+                         [](const auto& test) { return std::string(to_string(test.param)); });
 
 }  // namespace
 }  // namespace covshift::testing

@@ -55,9 +55,7 @@ TEST_P(KnownGaussians, AreRecovered) {
 INSTANTIATE_TEST_SUITE_P(Kernel, KnownGaussians,
                          ::testing::Values(RatioMethod::ulsif, RatioMethod::rulsif,
                                            RatioMethod::kliep, RatioMethod::kmm),
-                         [](const auto& test) {
-                           return std::string(ratio_method_name(test.param));
-                         });
+                         [](const auto& test) { return std::string(to_string(test.param)); });
 
 MatrixXd random_kernels(Index rows, Index cols, std::uint64_t seed) {
   Random random(seed);

@@ -29,9 +29,8 @@ class ShiftTest : public ::testing::Test {
   [[nodiscard]] MatrixView train() const { return MatrixView::dense(train_.data(), 200, 2); }
   [[nodiscard]] MatrixView target() const { return MatrixView::dense(target_.data(), 200, 2); }
   [[nodiscard]] Shift fit(const char* assumption) const {
-    ShiftOptions options = options_;
-    options.generalize = parse_assumption(assumption);
-    return Shift::fit(options, views_, train(), target(), {}, {}, {});
+    return Shift::fit(parse_assumption(assumption), options_, views_, train(), target(), {}, {},
+                      {});
   }
 
   std::vector<double> train_, target_;
@@ -94,7 +93,6 @@ TEST_F(ShiftTest, TheBiasMayGeneralizeFully) {
 
 TEST_F(ShiftTest, DensitiesMayBeTheCallers) {
   options_.given_ratio = true;
-  options_.generalize = {Kind::given};
   std::vector<double> ratio(200);
   std::vector<double> generalization(200);
   for (std::size_t i = 0; i < 200; ++i) {
@@ -102,7 +100,8 @@ TEST_F(ShiftTest, DensitiesMayBeTheCallers) {
     generalization[i] = -0.1 * ratio[i];
   }
   const GivenDensities given{ratio, generalization};
-  const Shift shift = Shift::fit(options_, views_, train(), target(), {}, given, given);
+  const Shift shift =
+      Shift::fit({Kind::given}, options_, views_, train(), target(), {}, given, given);
   const Shift::Rows rows = shift.at(train(), given);
   EXPECT_EQ(rows.log_ratio, ratio);
   EXPECT_EQ(rows.log_scale, generalization);

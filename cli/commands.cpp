@@ -1,0 +1,114 @@
+#include "cli/commands.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+#include "covshift/base/file.hpp"
+#include "covshift/options/options.hpp"
+
+namespace covshift::cli {
+namespace {
+
+/// Lines of words; ~ is a space that stays within its line.
+std::string wrapped(const std::string& text) {
+  constexpr std::size_t width = 68;
+  std::string out;
+  std::size_t column = 0;
+  std::istringstream in(text);
+  for (std::string word; in >> word;) {
+    const bool fits = column + word.size() < width;
+    if (column > 0) out += fits ? ' ' : '\n';
+    out += word;
+    column = (fits ? column + 1 : 0) + word.size();
+  }
+  std::replace(out.begin(), out.end(), '~', ' ');
+  return out;
+}
+
+std::string description(const Option& row) {
+  std::string text = row.help;
+  if (row.values.find('|') != std::string::npos) text += fmt::format(" [values:~{}]", row.values);
+  if (row.type != OptionType::flag && !row.fallback.empty()) {
+    text += fmt::format(" [default:~{}]", row.fallback);
+  }
+  return wrapped(text);
+}
+
+void add_option(CLI::App& command, const Option& row) {
+  const std::size_t dashes = row.flag.find("--");
+  const std::string name = dashes == std::string::npos ? row.flag : row.flag.substr(dashes);
+  const auto set = [row, name](const std::vector<std::string>& given) {
+    try {
+      set_option(row, name, row.type == OptionType::list ? split(given.at(0)) : given);
+    } catch (const Error& e) {
+      throw CLI::ValidationError(e.what());
+    }
+    return true;
+  };
+  if (row.type == OptionType::flag) {
+    command
+        .add_flag_callback(
+            row.flag, [row] { row.set({}); }, description(row))
+        ->group(row.group);
+    return;
+  }
+  CLI::Option* option = command.add_option(row.flag, CLI::callback_t(set), description(row));
+  if (row.type == OptionType::interval) option->expected(2);
+  const std::string value = row.values.find('|') == std::string::npos ? row.values : "VALUE";
+  option->option_text(option->get_positional() && row.required ? "(required)"
+                      : row.required                           ? value + " (required)"
+                      : option->get_positional()               ? " "
+                                                               : value);
+  option->required(row.required)->group(row.group);
+}
+
+}  // namespace
+
+CLI::App& add_command(CLI::App& app, Common& common, const std::string& name,
+                      const std::string& summary, Options options, bool prints) {
+  CLI::App& command = *app.add_subcommand(name, summary);
+  if (prints) {
+    options = std::move(options) +
+              Options{flag({"--json"}, common.json, "Print one JSON object on stdout"),
+                      flag({"-q,--quiet"}, common.quiet, "Print no progress and no summary"),
+                      threads_option(common.threads)};
+  }
+  for (const Option& row : options) add_option(command, row);
+  common.commands.emplace_back(&command, std::move(options));
+  return command;
+}
+
+Options operator+(Options options, Options more) {
+  options.insert(options.end(), std::make_move_iterator(more.begin()),
+                 std::make_move_iterator(more.end()));
+  return options;
+}
+
+Option train_file(std::string& path) {
+  return required(text({"TRAIN"}, path, "FILE", "Training data: CSV (.gz), svmlight, ARFF or NPY"));
+}
+Option target_file(std::string& path) {
+  return text({"TARGET"}, path, "FILE",
+              "Unlabelled data from where the model will be used (labels in it are ignored)");
+}
+Option label_column(std::string& name) {
+  return text({"--label"}, name, "COLUMN", "Column of the class (svmlight files have their own)");
+}
+Option output_file(std::string& path, const std::string& help) {
+  return text({"-o,--output"}, path, "FILE", help);
+}
+
+void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs,
+                        const std::string& flag) {
+  for (const std::string& input : inputs) {
+    if (!output.empty() && (output == input || same_file(output, input))) {
+      throw CLI::ValidationError(
+          flag, fmt::format("{} would overwrite {}; choose another name", output, input));
+    }
+  }
+}
+
+}  // namespace covshift::cli

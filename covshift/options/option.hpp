@@ -1,0 +1,127 @@
+// options/: the one table of options (options.hpp) and what a row of it is (here). The program's
+// flags, help, completion and docs/options.md, and the Python package's defaults and checks all
+// come from it. Uses everything that has options; only cli/ and python/bind use it.
+#pragma once
+
+#include <charconv>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/names.hpp"
+
+namespace covshift {
+
+enum class OptionType {
+  text,
+  number,
+  whole,
+  text_or_number,
+  list,      ///< a,b,c on the command line
+  interval,  ///< two numbers
+  flag,      ///< no value on the command line, True or False in Python
+};
+
+/// On the command line ("--scale", "-o,--output", "TRAIN" for a positional argument) and in Python
+/// (null: in the program only), with Python's default where that is another.
+struct OptionName {
+  const char* flag;
+  const char* python = "";
+  const char* python_fallback = nullptr;
+};
+
+/// A row of the table, bound to the variable it sets: its default is the variable's value when the
+/// row is made.
+struct Option {
+  std::string flag, python;
+  std::optional<std::string> python_fallback;
+  OptionType type = OptionType::text;
+  std::string values;    ///< "unit|standard|none"; in capitals what stands for any value: "FILE"
+  std::string fallback;  ///< the default as users write it; empty: none
+  std::string help;      ///< one sentence
+  std::function<void(const std::vector<std::string>&)> set;  ///< throws Error
+  bool required = false;
+  std::string group = "Options";  ///< heading in the help
+};
+using Options = std::vector<Option>;
+
+/// Which numbers are allowed.
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool low_excluded = false, high_excluded = false;
+  const char* note = "";  ///< what a special value means, for help and messages
+
+  [[nodiscard]] bool contains(double x) const {
+    return (low_excluded ? x > low : x >= low) && (high_excluded ? x < high : x <= high);
+  }
+  /// " >= 0 (0 means all cores)".
+  [[nodiscard]] std::string text() const;
+  /// The sentence with the note.
+  [[nodiscard]] std::string explained(std::string help) const;
+};
+inline constexpr Range positive{.low = 0, .low_excluded = true};
+inline constexpr Range at_least_0{.low = 0};
+constexpr Range between(double low, double high) { return {.low = low, .high = high}; }
+
+/// "a|b|c".
+std::string joined(std::span<const std::string_view> words, std::string_view separator = "|");
+/// The parts of a,b,c.
+std::vector<std::string> split(const std::string& text);
+/// The text; throws Error if it is not one of the words.
+const std::string& one_of(const std::string& text, std::span<const std::string_view> known);
+/// Throws Error if the text is not a finite number in the range.
+double parse_in(const Range& range, const std::string& text);
+
+// --- rows ---
+
+/// Anything that texts, or one text, say.
+Option row(OptionName name, OptionType type, std::string values, std::string fallback,
+           std::string help, std::function<void(const std::vector<std::string>&)> set);
+Option parsed(OptionName name, OptionType type, std::string values, std::string fallback,
+              std::string help, std::function<void(const std::string&)> set);
+Option text(OptionName name, std::string& x, std::string values, std::string help);
+/// One of the words.
+Option word(OptionName name, std::string& x, const std::vector<std::string_view>& known,
+            std::string help);
+Option number(OptionName name, double& x, const Range& range, std::string help);
+Option number_or_cv(OptionName name, std::optional<double>& x, std::string help);
+Option interval(OptionName name, double& low, double& high, std::string help);
+Option list(OptionName name, std::vector<std::string>& x, std::string values, std::string help);
+/// Present on the command line: x = value.
+Option flag(OptionName name, bool& x, std::string help, bool value = true);
+
+template <typename E>
+Option choice(OptionName name, E& x, std::string help) {
+  return parsed(name, OptionType::text, joined(names_of<E>()), std::string(to_string(x)),
+                std::move(help), [&x](const std::string& given) { x = parse_name<E>(given); });
+}
+
+template <typename Int>
+Option whole(OptionName name, Int& x, const Range& range, std::string help) {
+  if (*range.note != '\0') help += fmt::format(" ({})", range.note);
+  return parsed(
+      name, OptionType::whole, "N", fmt::format("{}", x), std::move(help),
+      [&x, range](const std::string& given) {
+        Int value{};
+        const char* end = given.data() + given.size();
+        const auto [stop, error] = std::from_chars(given.data(), end, value);
+        if (stop != end || error != std::errc{} || !range.contains(static_cast<double>(value))) {
+          fail_input("must be a whole number{}, not '{}'", range.text(), given);
+        }
+        x = value;
+      });
+}
+
+inline Option required(Option option) {
+  option.required = true;
+  return option;
+}
+
+/// Sets the option; an Error begins with the name by which the user knows it.
+void set_option(const Option& option, std::string_view name, const std::vector<std::string>& given);
+
+}  // namespace covshift

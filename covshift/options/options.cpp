@@ -1,0 +1,302 @@
+#include "covshift/options/options.hpp"
+
+#include <set>
+
+#include "covshift/data/number.hpp"
+
+namespace covshift {
+namespace {
+
+using Type = OptionType;
+
+constexpr std::string_view column_prefix = "column:";
+
+/// True, and the name, if the text is column:NAME.
+bool column_name(const std::string& text, std::string& name) {
+  if (!text.starts_with(column_prefix)) return false;
+  name = text.substr(column_prefix.size());
+  return true;
+}
+
+std::vector<std::string_view> with(std::span<const std::string_view> words,
+                                   std::initializer_list<std::string_view> more) {
+  std::vector<std::string_view> all(words.begin(), words.end());
+  all.insert(all.end(), more);
+  return all;
+}
+
+std::vector<std::string_view> method_names(std::string_view another) {
+  std::vector<std::string_view> known;
+  for (const Method& m : methods()) known.push_back(m.name);
+  known.push_back(another);
+  return known;
+}
+
+Option methods_option(std::vector<std::string>& x) {
+  const std::vector<std::string_view> known = method_names("tempered");
+  return row({"--methods"}, Type::list, joined(known, ","), "",
+             "Methods to compare; tempered is robust with --generalize temper:auto (default: all)",
+             [&x, known](const std::vector<std::string>& given) {
+               std::set<std::string> seen;
+               for (const std::string& name : given) {
+                 if (!seen.insert(one_of(name, known)).second)
+                   fail_input("'{}' is named twice", name);
+               }
+               x = given;
+             });
+}
+
+/// A file of costs is read later: what is wrong with a file is not a usage error.
+Option loss_option(std::string& x) {
+  return parsed(
+      {"--loss", "loss", "log"}, Type::text, joined(with(loss_names(), {"cost:FILE"})), x,
+      "Loss instead of the method's own; absolute and squared need ordered classes, abstaining "
+      "costs A, FILE has a row of costs for each action and a column for each class",
+      [&x](const std::string& text) {
+        if (!text.starts_with("cost:")) make_game(text, 3);
+        x = text;
+      });
+}
+
+Option generalize_option(ModelOptions& o) {
+  return parsed({"--generalize", "generalize", "train"}, Type::text,
+                joined(with(assumption_values, {"temper:auto", "column:NAME"})), "",
+                "Where training evidence is trusted, instead of the method's own assumption; "
+                "temper:auto chooses G, column:NAME holds log P_gen/P_target",
+                [&o](const std::string& text) {
+                  if (text == "temper:auto") {
+                    o.fit.choose_temper = true;
+                  } else if (column_name(text, o.generalization_column)) {
+                    o.fit.generalize = Assumption{Assumption::Kind::given};
+                  } else {
+                    o.fit.generalize = parse_assumption(text);
+                  }
+                });
+}
+
+Option model_ratio_option(ModelOptions& o) {
+  Option option = ratio_option(o.fit.shift.ratio.method);
+  option.values += "|column:NAME";
+  option.help += "; column:NAME holds P_target/P_train";
+  option.set = [&o, estimated = option.set](const std::vector<std::string>& given) {
+    if (!column_name(given.at(0), o.ratio_column)) estimated(given);
+  };
+  return option;
+}
+
+Option bias_option(FitOptions& o) {
+  constexpr std::array<std::string_view, 3> known = {"joint", "test", "none"};
+  return parsed(
+      {"--bias", "bias"}, Type::text, joined(known), "joint",
+      "Assumption on the constant feature: as all inputs together, fully trusted, or no bias",
+      [&o, known](const std::string& text) {
+        o.bias = one_of(text, known) != "none";
+        o.shift.bias = text == "test" ? BiasAssumption::test : BiasAssumption::joint;
+      });
+}
+
+}  // namespace
+
+Option views_option(std::string& x) {
+  return text(
+      {"--views", "views"}, x, "all|each|FILE",
+      "Groups of columns: one group, each column, or FILE with lines 'name = column, col*'");
+}
+
+Option view_threshold_option(double& x) {
+  return number({"--view-threshold", "view_threshold"}, x, at_least_0,
+                "Views with a symmetric KL between training and target below this are stable");
+}
+
+Option ratio_option(RatioMethod& x) {
+  return choice({"--ratio", "ratio"}, x, "Estimator of the density ratio P_target/P_train");
+}
+
+Option ratio_lambda_option(RatioLambda& x) {
+  return parsed(
+      {"--ratio-lambda", "ratio_lam"}, Type::text_or_number,
+      "NUMBER|" + joined(names_of<RatioLambda::Rule>()), to_string(x),
+      "Regularisation of the logistic ratio; stable is cv, but enough to leave the weights an "
+      "effective sample of half the rows, or 100",
+      [&x](const std::string& text) { x = RatioLambda::parse(text); });
+}
+
+Option scale_option(ScaleKind& x) {
+  return choice(
+      {"--scale", "scale"}, x,
+      "Feature scaling, fitted on the training data: to [0, 1], or to mean 0 and deviation 1");
+}
+
+Option folds_option(int& x) {
+  return whole({"--folds", "folds"}, x, between(2, 1e6), "Folds of the cross validation");
+}
+
+Option threads_option(int& x) {
+  return whole({"--threads", "threads"}, x, {.low = 0, .high = 4096, .note = "0 means all cores"},
+               "Threads to use");
+}
+
+Options model_options(ModelOptions& o) {
+  FitOptions& fit = o.fit;
+  return {
+      word({"--method"}, fit.method, method_names("auto"),
+           "What to fit; auto is the method with the smallest importance-weighted held-out loss"),
+      loss_option(fit.loss),
+      generalize_option(o),
+      views_option(o.views),
+      row({"--generalized-views", "generalized_views"}, Type::list, "auto|a,b", "auto",
+          "Views to trust under the assumption 'views'",
+          [&shift = fit.shift](const std::vector<std::string>& given) {
+            shift.automatic = given.size() == 1 && given[0] == "auto";
+            shift.generalized_views = shift.automatic ? std::vector<std::string>{} : given;
+          }),
+      view_threshold_option(fit.shift.view_threshold),
+      parsed({"--lambda", "lam", "iwcv"}, Type::text_or_number, "NUMBER|auto|cv|iwcv", "auto",
+             "Regularisation; iwcv is importance-weighted cross validation, auto is cv for methods "
+             "that ignore the shift and iwcv for others",
+             [&fit](const std::string& text) {
+               fit.lambda = LambdaChoice::parse(text == "auto" ? "" : text);
+             }),
+      row({"--lambdas", "lams"}, Type::list, "a,b,c", "",
+          "Values for cv and iwcv to choose from (default: 2^-16, 2^-12, 2^-8, 2^-4, 1)",
+          [&fit](const std::vector<std::string>& given) {
+            fit.lambdas.clear();
+            for (const std::string& part : given) fit.lambdas.push_back(parse_in(positive, part));
+          }),
+      folds_option(fit.folds),
+      model_ratio_option(o),
+      ratio_lambda_option(fit.shift.ratio.lambda),
+      scale_option(o.scale),
+      bias_option(fit),
+      list({"--classes", "classes"}, o.classes, "a,b,c",
+           "Classes in order, for ordinal losses and cost matrices (default: sorted)"),
+      text({"--weight"}, o.weight, "COLUMN", "Column of sample weights; 2 counts as the row twice"),
+      number({"--delta", "delta"}, fit.delta,
+             {.low = 0, .high = 1, .low_excluded = true, .high_excluded = true},
+             "Probability that the certificate's finite-sample term fails"),
+      number({"--tolerance", "tol"}, fit.solve.tolerance, positive,
+             "Duality gap to reach, relative to the objective"),
+      whole({"--max-iterations", "max_iter"}, fit.solve.max_iterations,
+            {.low = 0, .note = "0 means the solver's own limit"}, "Maximum number of iterations"),
+      number({"--time-limit", "time_limit"}, fit.solve.time_limit,
+             {.low = 0, .note = "0 means no limit"}, "Seconds for the final fit"),
+      seed_option(fit.solve.seed),
+  };
+}
+
+Options diagnose_options(DiagnoseOptions& o) {
+  return {
+      views_option(o.views),
+      view_threshold_option(o.view_threshold),
+      ratio_option(o.ratio.method),
+      ratio_lambda_option(o.ratio.lambda),
+      scale_option(o.scale),
+      whole({"--permutations", "permutations"}, o.permutations, between(1, 100000),
+            "Random relabellings in the test for shift"),
+      number({"--level", "level"}, o.level, between(1e-6, 0.5),
+             "p-values up to this count as shift"),
+      whole({"--rows"}, o.examples, between(1, 200), "Rows to show, and rows to label first"),
+      seed_option(o.seed),
+  };
+}
+
+Options compare_options(CompareOptions& o, DiagnoseOptions& before) {
+  return {
+      methods_option(o.methods),
+      choice({"--metric"}, o.metric, "Score that decides"),
+      number({"--level"}, o.level, between(1e-6, 0.5),
+             "Significance level of the comparison with the best, for all methods together"),
+      views_option(before.views),
+      view_threshold_option(o.fit.shift.view_threshold),
+      ratio_option(o.fit.shift.ratio.method),
+      ratio_lambda_option(o.fit.shift.ratio.lambda),
+      scale_option(before.scale),
+      folds_option(o.fit.folds),
+      seed_option(o.fit.solve.seed),
+  };
+}
+
+Options sampling_options(BiasedSampling& o) {
+  return {
+      number({"--quantile", "quantile"}, o.quantile,
+             {.low = 0, .high = 1, .low_excluded = true, .high_excluded = true},
+             "Quantile of the feature at which rows are split into training and target"),
+      number({"--crossing", "crossing"}, o.crossing, {.low = 0, .high = 1, .high_excluded = true},
+             "Probability that a row crosses to the other side of the split"),
+      interval({"--a", "a"}, o.a_low, o.a_high, "Range of a: the centre is min + (max - min)/a"),
+      interval({"--b", "b"}, o.b_low, o.b_high, "Range of b: the spread is std/b"),
+      whole({"--n-train", "n_train"}, o.train, {.low = 1}, "Rows of the training sample"),
+      whole({"--n-target", "n_target"}, o.target, {.low = 1}, "Rows of the target sample"),
+      flag({"--without-replacement", "replacement"}, o.replacement,
+           "Draw no row twice (in Python: whether rows may be drawn twice)", false),
+      seed_option(o.seed),
+  };
+}
+
+Options ratio_options(RatioMethod method, RatioOptions& o) {
+  const Option width =
+      number_or_cv({"", "kernel_width"}, o.kernel_width, "Width of the Gaussian kernels");
+  const Option lambda = number_or_cv({"", "lam"}, o.kernel_lambda, "Regularisation");
+  const Option centres = whole({"", "centres"}, o.centres, {.low = 1},
+                               "Target rows that are centres of kernels, at most all");
+  Options table;
+  switch (method) {
+    case RatioMethod::logistic:
+      table = {ratio_lambda_option(o.lambda)};
+      table[0].python = "lam";
+      break;
+    case RatioMethod::ulsif:
+    case RatioMethod::rulsif:
+      table = {
+          width, lambda, centres,
+          number({"", "alpha"}, o.alpha, {.low = 0, .high = 1, .high_excluded = true},
+                 "RuLSIF estimates P_target/(alpha P_target + (1 - alpha) P_train); 0 is uLSIF")};
+      break;
+    case RatioMethod::kliep:
+      table = {width, centres};
+      break;
+    case RatioMethod::kmm:
+      table = {width, lambda, number({"", "bound"}, o.kmm_bound, {.low = 1}, "Largest weight"),
+               parsed({"", "slack"}, Type::number, "NUMBER", "",
+                      "Largest |mean weight - 1| (default: 1/sqrt(n_samples))",
+                      [&o](const std::string& text) { o.kmm_slack = parse_in(at_least_0, text); })};
+      break;
+    default:
+      return {};
+  }
+  table.push_back(folds_option(o.folds));
+  return table;
+}
+
+std::vector<std::pair<std::string, Options>> python_options() {
+  ModelOptions model;
+  DiagnoseOptions diagnose;
+  BiasedSampling sampling;
+  RatioOptions ratio;
+  ScaleKind scale = ModelOptions().scale;
+  RatioOptions alone;  // an estimator of its own is not smoothed for the sake of a classifier
+  alone.lambda.rule = RatioLambda::Rule::cv;
+  alone.alpha = 0;
+  std::vector<std::pair<std::string, Options>> tables = {
+      {"RobustClassifier", model_options(model)},
+      {"diagnose", diagnose_options(diagnose)},
+      {"biased_sample", sampling_options(sampling)}};
+  for (const auto& [name, method] : std::initializer_list<std::pair<const char*, RatioMethod>>{
+           {"LogisticRatio", RatioMethod::logistic},
+           {"GaussianRatio", RatioMethod::gaussian},
+           {"ULSIF", RatioMethod::ulsif},
+           {"KLIEP", RatioMethod::kliep},
+           {"KMM", RatioMethod::kmm}}) {
+    tables.emplace_back(name, ratio_options(method, alone));
+    tables.back().second.push_back(scale_option(scale));
+    tables.back().second.push_back(seed_option(alone.seed));
+  }
+  for (auto& [name, table] : tables) {
+    if (name != "biased_sample") table.push_back(threads_option(ratio.threads));
+    std::erase_if(table, [](const Option& o) { return o.python.empty(); });
+    for (Option& o : table) o.set = nullptr;  // bound to what ends here
+  }
+  return tables;
+}
+
+}  // namespace covshift

@@ -1,0 +1,40 @@
+// The table of options. Names, values and sentences stand in options.cpp; defaults are those of the
+// structures that the rows are bound to, and are shown as such.
+#pragma once
+
+#include "covshift/compare/compare.hpp"
+#include "covshift/diagnose/diagnose.hpp"
+#include "covshift/lab/sampling.hpp"
+#include "covshift/model/model.hpp"
+#include "covshift/options/option.hpp"
+
+namespace covshift {
+
+// Rows that several commands have.
+Option views_option(std::string& x);
+Option view_threshold_option(double& x);
+Option ratio_option(RatioMethod& x);
+Option ratio_lambda_option(RatioLambda& x);
+Option scale_option(ScaleKind& x);
+Option folds_option(int& x);
+Option threads_option(int& x);
+template <typename Int>
+Option seed_option(Int& x) {
+  return whole({"--seed", "random_state"}, x, at_least_0, "Random seed for folds and sampling");
+}
+
+/// `fit`, and RobustClassifier.
+Options model_options(ModelOptions& o);
+/// `diagnose`, in both.
+Options diagnose_options(DiagnoseOptions& o);
+/// `compare`; what is estimated before comparing has the same options.
+Options compare_options(CompareOptions& o, DiagnoseOptions& before);
+/// `sample`, and biased_sample.
+Options sampling_options(BiasedSampling& o);
+/// Python's estimator of this ratio.
+Options ratio_options(RatioMethod method, RatioOptions& o);
+
+/// The tables of the Python package by class or function, with its defaults.
+std::vector<std::pair<std::string, Options>> python_options();
+
+}  // namespace covshift
