@@ -4,7 +4,7 @@
 
 #include "covshift/compare/compare.hpp"
 #include "covshift/diagnose/diagnose.hpp"
-#include "covshift/lab/sampling.hpp"
+#include "covshift/shift/sampling.hpp"
 #include "covshift/model/model.hpp"
 #include "covshift/options/option.hpp"
 
