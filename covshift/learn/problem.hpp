@@ -10,7 +10,8 @@
 //
 //     max over q   1/m sum_i w_i H(q_i)  -  ||A(q)||^2 / (4 lambda)                      (D)
 //
-// and F(T) - D(q) >= 0 for any T and q: the certificate.
+// and F(T) - D(q) >= 0 for any T and q: the certificate. A bias that is not penalised drops out of
+// ||T||^2 and of ||A||^2, and D holds only for q whose part of A(q) for the bias is 0.
 #pragma once
 
 #include <span>
@@ -22,19 +23,10 @@
 
 namespace covshift {
 
-/// Everything a solver needs; all of it the caller's memory.
-struct Problem {
-  const Game* game = nullptr;   ///< the loss; K = game->labels()
-  MatrixView features;          ///< phi(x_i), without the constant of the bias
-  std::span<const int> labels;  ///< y_i in 0 .. K-1
-  double lambda = 0;
-  bool bias = true;  ///< an ordinary constant feature 1, regularised like the rest
-
-  /// How often each example counts (empty: once). m is their sum, so that a weight of 2 equals the
-  /// row twice and a weight of 0 its absence.
-  std::span<const double> sample_weight;
-  /// log w_i = log P_test(x_i)/P_train(x_i) (empty: 0). Not part of m.
-  std::span<const double> log_weight;
+/// Features under scales: what potentials are made of. All of it the caller's memory.
+struct ScaledFeatures {
+  MatrixView features;  ///< phi(x_i), without the constant of the bias
+  bool bias = true;     ///< a constant feature 1
   /// log r for each example and scale, row-major, `scales` to a row (empty: 0), and which scale
   /// each column (empty: 0 for all) and the bias take.
   std::span<const double> log_scale;
@@ -43,9 +35,26 @@ struct Problem {
   int scale_of_bias = 0;
 };
 
-/// Throws Error (input) that names the offending value and its place: of the features, and of all
-/// else.
+/// Everything a solver needs; all of it the caller's memory.
+struct Problem : ScaledFeatures {
+  const Game* game = nullptr;   ///< the loss; K = game->labels()
+  std::span<const int> labels;  ///< y_i in 0 .. K-1
+  double lambda = 0;
+  /// False leaves the bias out of ||T||^2. Every class must then have examples: the optimal bias of
+  /// a class without any is minus infinity.
+  bool penalise_bias = true;
+
+  /// How often each example counts (empty: once). m is their sum, so that a weight of 2 equals the
+  /// row twice and a weight of 0 its absence.
+  std::span<const double> sample_weight;
+  /// log w_i = log P_test(x_i)/P_train(x_i) (empty: 0). Not part of m.
+  std::span<const double> log_weight;
+};
+
+/// Throw Error (input) that names the offending value and its place: of the features (a pass over
+/// them), of their scales, of everything but the features, of all.
 void check_features(const MatrixView& features, int threads);
+void check_scales(const ScaledFeatures& features);
 void check_settings(const Problem& problem);
 inline void check(const Problem& problem, int threads = 1) {
   check_settings(problem);
