@@ -1,5 +1,7 @@
 #include "covshift/lab/tables.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <numeric>
