@@ -4,6 +4,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/large_vector.hpp"
+#include "covshift/base/names.hpp"
 #include "covshift/base/random.hpp"
 #include "covshift/base/reduce.hpp"
 #include "covshift/base/version.hpp"
