@@ -12,8 +12,6 @@
 #include "cli/report.hpp"
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
-#include "covshift/data/encoder.hpp"
-#include "covshift/data/read_table.hpp"
 
 namespace covshift::cli {
 namespace {
@@ -24,7 +22,7 @@ struct Flags {
   std::string train, target, label, report;
   std::string views = "each";
   std::string ratio = "logistic";
-  std::string ratio_lambda = "cv";
+  std::string ratio_lambda = "stable";
   std::string scale = "unit";
   int permutations = 199;
   double level = 0.05;
@@ -36,17 +34,14 @@ struct Flags {
 Diagnosis diagnose_files(const Flags& flags, const Common& common) {
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
-  TrainingFile train = read_training(flags.train, flags.label, common.threads);
-  const Encoder encoder = Encoder::fit(
-      train.table, train.label.empty() ? std::vector<std::string>{} : std::vector{train.label});
-  // Large files: what has been encoded is not kept twice.
-  const Matrix train_matrix = encoder.encode(std::exchange(train.table, {})).matrix;
-  const Matrix target_matrix =
-      encoder.encode(read_table(flags.target, encoder.read_options(train.read))).matrix;
+  PreparationOptions inputs;
+  inputs.views = flags.views;
+  inputs.scale = parse_scale_kind(flags.scale);
+  const PreparedFiles files =
+      read_files(flags.train, flags.target, flags.label, false, inputs, common);
   DiagnoseOptions options;
   options.ratio.method = parse_ratio_method(flags.ratio);
   options.ratio.lambda = RatioLambda::parse(flags.ratio_lambda);
-  options.scale = parse_scale_kind(flags.scale);
   options.view_threshold = flags.view_threshold;
   options.level = flags.level;
   options.permutations = flags.permutations;
@@ -55,8 +50,7 @@ Diagnosis diagnose_files(const Flags& flags, const Common& common) {
   options.seed = flags.seed;
   options.threads = common.threads;
   options.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
-  return diagnose(train_matrix, target_matrix, features_of(encoder),
-                  Views::parse(flags.views, encoder), options);
+  return diagnose(files.preparation, files.train, files.target, options);
 }
 
 constexpr std::size_t shown = 20;
@@ -98,7 +92,7 @@ void print_means(const Diagnosis& d) {
   print_more(order.size());
 }
 
-/// Rows of the target with their most telling values.
+/// Rows of the target with the values that shifted most.
 void print_rows(const Diagnosis& d, const std::vector<std::size_t>& row,
                 const std::vector<std::vector<std::string>>& values) {
   constexpr std::size_t columns = 5;

@@ -3,13 +3,12 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
-#include <type_traits>
+#include <cstdint>
+#include <numeric>
 #include <utility>
-#include <variant>
 
 #include "covshift/base/error.hpp"
-#include "covshift/data/json_fields.hpp"
+#include "covshift/data/rows.hpp"
 
 namespace covshift {
 
@@ -18,33 +17,16 @@ namespace {
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Eigen::Index;
 
-template <typename Storage>
-struct is_sparse : std::false_type {};
-template <typename T>
-struct is_sparse<SparseRows<T>> : std::true_type {};
-
-/// Calls visit(column, value) for the entries of a row.
-template <typename Storage, typename Visit>
-void visit_row(const Storage& rows, std::size_t row, std::size_t cols, const Visit& visit) {
-  if constexpr (is_sparse<Storage>::value) {
-    for (std::int64_t k = rows.offsets[row]; k < rows.offsets[row + 1]; ++k) {
-      visit(static_cast<Index>(rows.columns[k]), static_cast<double>(rows.values[k]));
-    }
-  } else {
-    for (std::size_t c = 0; c < cols; ++c) {
-      visit(static_cast<Index>(c), static_cast<double>(rows.data[row * rows.stride + c]));
-    }
-  }
-}
-
-template <typename Storage>
 class PcaFit {
  public:
-  PcaFit(const Storage& storage, std::size_t rows, std::size_t cols)
-      : storage_(storage), rows_(rows), cols_(cols), mean_(Eigen::VectorXd::Zero(index(cols))) {
+  explicit PcaFit(const MatrixView& data)
+      : data_(data, {}),
+        rows_(data.rows),
+        cols_(data.cols),
+        mean_(Eigen::VectorXd::Zero(index(cols_))) {
     for (std::size_t r = 0; r < rows_; ++r) {
-      visit_row(storage_, r, cols_,
-                [&](Index c, double v) { mean_[c] += v / static_cast<double>(rows_); });
+      data_.each(
+          r, [&](std::size_t c, double v) { mean_[index(c)] += v / static_cast<double>(rows_); });
     }
   }
 
@@ -78,7 +60,7 @@ class PcaFit {
   [[nodiscard]] RowMatrix centred_rows(std::size_t begin, std::size_t count) const {
     RowMatrix block = -mean_.transpose().replicate(index(count), 1);
     for (std::size_t r = 0; r < count; ++r) {
-      visit_row(storage_, begin + r, cols_, [&](Index c, double v) { block(index(r), c) += v; });
+      data_.each(begin + r, [&](std::size_t c, double v) { block(index(r), index(c)) += v; });
     }
     return block;
   }
@@ -86,11 +68,11 @@ class PcaFit {
   /// X'X of the centred data.
   [[nodiscard]] Eigen::MatrixXd column_products() const {
     Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(index(cols_), index(cols_));
-    if constexpr (is_sparse<Storage>::value) {
+    if (data_.sparse()) {
       std::vector<std::pair<Index, double>> row;
       for (std::size_t r = 0; r < rows_; ++r) {
         row.clear();
-        visit_row(storage_, r, cols_, [&](Index c, double v) { row.emplace_back(c, v); });
+        data_.each(r, [&](std::size_t c, double v) { row.emplace_back(index(c), v); });
         for (const auto& [i, a] : row) {
           for (const auto& [j, b] : row) gram(i, j) += a * b;
         }
@@ -100,9 +82,9 @@ class PcaFit {
       constexpr std::size_t block_rows = 256;
       for (std::size_t begin = 0; begin < rows_; begin += block_rows) {
         const RowMatrix block = centred_rows(begin, std::min(block_rows, rows_ - begin));
-        gram.template selfadjointView<Eigen::Lower>().rankUpdate(block.transpose());
+        gram.selfadjointView<Eigen::Lower>().rankUpdate(block.transpose());
       }
-      gram.template triangularView<Eigen::StrictlyUpper>() = gram.transpose();
+      gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();
     }
     return gram;
   }
@@ -110,14 +92,14 @@ class PcaFit {
   /// XX' of the centred data.
   [[nodiscard]] Eigen::MatrixXd row_products() const {
     Eigen::MatrixXd gram = Eigen::MatrixXd::Zero(index(rows_), index(rows_));
-    if constexpr (is_sparse<Storage>::value) {
+    if (data_.sparse()) {
       // One centred row at a time against the entries of the others: (x_i - m)'x_j - (x_i - m)'m.
       for (std::size_t i = 0; i < rows_; ++i) {
         const RowMatrix centred = centred_rows(i, 1);
         const double shift = centred.row(0).dot(mean_);
         for (std::size_t j = 0; j <= i; ++j) {
           double product = -shift;
-          visit_row(storage_, j, cols_, [&](Index c, double v) { product += centred(0, c) * v; });
+          data_.each(j, [&](std::size_t c, double v) { product += centred(0, index(c)) * v; });
           gram(index(i), index(j)) = product;
         }
       }
@@ -125,18 +107,19 @@ class PcaFit {
       constexpr std::size_t block_cols = 256;
       for (std::size_t begin = 0; begin < cols_; begin += block_cols) {
         const std::size_t count = std::min(block_cols, cols_ - begin);
+        std::vector<std::int32_t> columns(count);
+        std::iota(columns.begin(), columns.end(), static_cast<std::int32_t>(begin));
+        const Rows part(data_.matrix(), columns);
         Eigen::MatrixXd block(index(rows_), index(count));
         for (std::size_t r = 0; r < rows_; ++r) {
-          for (std::size_t c = 0; c < count; ++c) {
-            block(index(r), index(c)) =
-                static_cast<double>(storage_.data[r * storage_.stride + begin + c]) -
-                mean_[index(begin + c)];
-          }
+          part.each(r, [&](std::size_t c, double v) {
+            block(index(r), index(c)) = v - mean_[index(begin + c)];
+          });
         }
-        gram.template selfadjointView<Eigen::Lower>().rankUpdate(block);
+        gram.selfadjointView<Eigen::Lower>().rankUpdate(block);
       }
     }
-    gram.template triangularView<Eigen::StrictlyUpper>() = gram.transpose();
+    gram.triangularView<Eigen::StrictlyUpper>() = gram.transpose();
     return gram;
   }
 
@@ -145,11 +128,11 @@ class PcaFit {
     Eigen::MatrixXd directions = Eigen::MatrixXd::Zero(vectors.cols(), index(cols_));
     for (std::size_t r = 0; r < rows_; ++r) {
       const Eigen::VectorXd weights = vectors.row(index(r));
-      visit_row(storage_, r, cols_, [&](Index c, double v) {
-        directions.col(c) += (is_sparse<Storage>::value ? v : v - mean_[c]) * weights;
+      data_.each(r, [&](std::size_t c, double v) {
+        directions.col(index(c)) += (data_.sparse() ? v : v - mean_[index(c)]) * weights;
       });
     }
-    if constexpr (is_sparse<Storage>::value) {
+    if (data_.sparse()) {
       const Eigen::VectorXd sums = vectors.colwise().sum();
       directions.noalias() -= sums * mean_.transpose();
     }
@@ -184,7 +167,7 @@ class PcaFit {
     }
   }
 
-  const Storage& storage_;
+  Rows data_;
   std::size_t rows_;
   std::size_t cols_;
   Eigen::VectorXd mean_;
@@ -196,23 +179,19 @@ Pca Pca::fit(const MatrixView& data, std::size_t components) {
   if (data.rows < 2) fail_input("PCA needs at least 2 rows, the data have {}", data.rows);
   const std::size_t most = std::min(data.rows, data.cols);
   if (components == 0 || components > most) {
-    fail_input("PCA: {} components were asked for; choose 1 to {} for {} rows and {} columns",
+    fail_input("PCA: cannot compute {} components; choose 1 to {} for {} rows and {} columns",
                components, most, data.rows, data.cols);
   }
-  return std::visit(
-      [&](const auto& storage) {
-        PcaFit fit(storage, data.rows, data.cols);
-        RowMatrix directions;
-        Eigen::VectorXd squares;
-        fit.solve(components, directions, squares);
-        Pca pca;
-        pca.mean_.assign(fit.mean().begin(), fit.mean().end());
-        squares /= static_cast<double>(data.rows - 1);
-        pca.variances_.assign(squares.begin(), squares.end());
-        pca.directions_.assign(directions.data(), directions.data() + directions.size());
-        return pca;
-      },
-      data.storage);
+  PcaFit fit(data);
+  RowMatrix directions;
+  Eigen::VectorXd squares;
+  fit.solve(components, directions, squares);
+  Pca pca;
+  pca.mean_.assign(fit.mean().begin(), fit.mean().end());
+  squares /= static_cast<double>(data.rows - 1);
+  pca.variances_.assign(squares.begin(), squares.end());
+  pca.directions_.assign(directions.data(), directions.data() + directions.size());
+  return pca;
 }
 
 Matrix Pca::transform(const MatrixView& data) const {
@@ -230,40 +209,18 @@ Matrix Pca::transform(const MatrixView& data) const {
   // By columns: a sparse row touches whole columns of the directions.
   const Eigen::MatrixXd by_column = directions;
   const Eigen::VectorXd offset = by_column * mean;
-  std::visit(
-      [&](const auto& storage) {
-        constexpr bool sparse = is_sparse<std::decay_t<decltype(storage)>>::value;
-        for (std::size_t r = 0; r < data.rows; ++r) {
-          Eigen::Map<Eigen::VectorXd> row(result.values.data() + r * result.cols,
-                                          static_cast<Index>(result.cols));
-          if constexpr (sparse) {
-            row = -offset;
-          } else {
-            row.setZero();
-          }
-          visit_row(storage, r, data.cols, [&](Index c, double v) {
-            row += (sparse ? v : v - mean[c]) * by_column.col(c);
-          });
-        }
-      },
-      data.storage);
-  return result;
-}
-
-nlohmann::json Pca::to_json() const {
-  return {{"mean", mean_}, {"variances", variances_}, {"directions", directions_}};
-}
-
-Pca Pca::from_json(const nlohmann::json& json) {
-  Pca pca;
-  pca.mean_ = detail::json_field<std::vector<double>>(json, "mean", "PCA");
-  pca.variances_ = detail::json_field<std::vector<double>>(json, "variances", "PCA");
-  pca.directions_ = detail::json_field<std::vector<double>>(json, "directions", "PCA");
-  if (pca.variances_.empty() || pca.mean_.empty() ||
-      pca.directions_.size() != pca.mean_.size() * pca.variances_.size()) {
-    fail_input("PCA: the sizes of its members disagree; the file is damaged or was edited");
+  const Rows rows(data, {});
+  for (std::size_t r = 0; r < data.rows; ++r) {
+    Eigen::Map<Eigen::VectorXd> row(result.values.data() + r * result.cols,
+                                    static_cast<Index>(result.cols));
+    row.setZero();
+    if (rows.sparse()) row = -offset;
+    rows.each(r, [&](std::size_t c, double v) {
+      const auto column = static_cast<Index>(c);
+      row += (rows.sparse() ? v : v - mean[column]) * by_column.col(column);
+    });
   }
-  return pca;
+  return result;
 }
 
 }  // namespace covshift

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "covshift/data/matrix.hpp"
@@ -28,9 +27,6 @@ class Pca {
   [[nodiscard]] const std::vector<double>& variances() const { return variances_; }
   /// Row-major: a row of cols() for each component, of length 1 and orthogonal to the others.
   [[nodiscard]] const std::vector<double>& directions() const { return directions_; }
-
-  [[nodiscard]] nlohmann::json to_json() const;
-  static Pca from_json(const nlohmann::json& json);
 
  private:
   std::vector<double> mean_;

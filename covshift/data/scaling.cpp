@@ -5,15 +5,18 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "covshift/base/enum_names.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/base/precise_sum.hpp"
 #include "covshift/data/json_fields.hpp"
-#include "covshift/data/number.hpp"
 #include "covshift/data/rows.hpp"
 
 namespace covshift {
 
 namespace {
+
+constexpr EnumNames<ScaleKind, 3> scale_names = {
+    {{ScaleKind::unit, "unit"}, {ScaleKind::standard, "standard"}, {ScaleKind::none, "none"}}};
 
 /// A sample, and how often each of its rows counts.
 struct Sample {
@@ -94,22 +97,10 @@ Moments moments_of(const Sample& sample, const Extent& extent) {
 }  // namespace
 
 ScaleKind parse_scale_kind(std::string_view name) {
-  for (const ScaleKind kind : {ScaleKind::none, ScaleKind::unit, ScaleKind::standard}) {
-    if (name == scale_kind_name(kind)) return kind;
-  }
-  fail_input("there is no scaling {}; choose unit, standard or none", quoted_excerpt(name));
+  return parse_enum(scale_names, name, "scaling");
 }
 
-std::string_view scale_kind_name(ScaleKind kind) {
-  switch (kind) {
-    case ScaleKind::unit:
-      return "unit";
-    case ScaleKind::standard:
-      return "standard";
-    default:
-      return "none";
-  }
-}
+std::string_view to_string(ScaleKind kind) { return enum_name(scale_names, kind); }
 
 Scaler Scaler::fit(ScaleKind kind, const MatrixView& train, std::span<const double> weight) {
   if (train.rows == 0) fail_input("scaling: the training data have no rows");
@@ -200,7 +191,7 @@ Matrix Scaler::scaled(const MatrixView& matrix) const {
 }
 
 nlohmann::json Scaler::to_json() const {
-  return {{"kind", scale_kind_name(kind_)}, {"offsets", offsets_}, {"scales", scales_}};
+  return {{"kind", to_string(kind_)}, {"offsets", offsets_}, {"scales", scales_}};
 }
 
 Scaler Scaler::from_json(const nlohmann::json& json) {

@@ -20,7 +20,7 @@ enum class ScaleKind {
 
 /// "none", "unit" or "standard"; an Error otherwise.
 ScaleKind parse_scale_kind(std::string_view name);
-std::string_view scale_kind_name(ScaleKind kind);
+std::string_view to_string(ScaleKind kind);
 
 /// x becomes (x - offset) / scale, for each column. Taking an offset off would fill a sparse
 /// matrix, so that a sparse one is only divided: unit by the largest absolute value, standard by
@@ -40,6 +40,13 @@ class Scaler {
   void apply(Matrix& matrix) const;
   /// A scaled copy; a dense one if the scaler has offsets.
   [[nodiscard]] Matrix scaled(const MatrixView& matrix) const;
+
+  /// Back in the units of the data.
+  [[nodiscard]] double original(std::size_t col, double scaled) const {
+    return scaled * scales_[col] + offsets_[col];
+  }
+  /// What 0 becomes.
+  [[nodiscard]] double scaled_zero(std::size_t col) const { return -offsets_[col] / scales_[col]; }
 
   [[nodiscard]] ScaleKind kind() const { return kind_; }
   [[nodiscard]] std::size_t cols() const { return scales_.size(); }

@@ -19,7 +19,7 @@ Json reading_json(const TableRun& run) {
   if (run.documents) {
     json = {{"components", run.documents->components},
             {"centred", run.documents->centred},
-            {"scale", scale_kind_name(run.documents->scale)}};
+            {"scale", to_string(run.documents->scale)}};
   } else {
     json = describe(run.reading.sampling);
   }

@@ -11,40 +11,24 @@
 namespace covshift::python {
 namespace {
 
-Matrix copy_of(const MatrixView& x) { return Scaler::fit(ScaleKind::none, x).scaled(x); }
-
 /// The diagnosis as JSON: every number of it.
-std::string diagnose_data(const Data& train, const Data& target,
-                          const std::vector<std::string>& names, const nb::dict& options,
-                          const nb::object& progress) {
+std::string diagnose_data(const Data& train, Data& target, const std::vector<std::string>& names,
+                          const nb::dict& options, const nb::object& progress) {
   DiagnoseOptions own;
   own.ratio = ratio_options(options);
   own.ratio.method = parse_ratio_method(option<std::string>(options, "ratio"));
-  own.scale = parse_scale_kind(option<std::string>(options, "scale"));
   own.view_threshold = option<double>(options, "view_threshold");
   own.level = option<double>(options, "level");
   own.permutations = option<int>(options, "permutations");
   own.seed = option<std::uint64_t>(options, "seed");
   own.threads = option<int>(options, "threads");
-  const nb::object views = options["views"];
-  Views::Groups groups;
-  if (nb::isinstance<nb::str>(views)) {
-    own.views = nb::cast<std::string>(views);
-  } else {
-    groups = nb::cast<Views::Groups>(views);
-    own.views = "FILE";
-  }
+  const PreparationOptions inputs = preparation_options(options);
+  own.views = inputs.view_groups.empty() ? inputs.views : "FILE";
   return interruptible(progress, [&](const Control& control) {
     const StopScope scope(control.cancelled);
     own.progress = control.progress;
-    const Numbers from(train, names);
-    const Numbers to(target, from.encoder);
-    const Views grouped = groups.empty() ? Views::parse(own.views, from.encoder)
-                                         : Views::from_groups(groups, from.encoder);
-    const Diagnosis d = diagnose(train.is_table() ? from.encoded : copy_of(from.view),
-                                 target.is_table() ? to.encoded : copy_of(to.view),
-                                 features_of(from.encoder), grouped, own);
-    return to_json(d).dump();
+    const PreparedPair pair(train.input(names), &target, inputs, own.threads);
+    return to_json(diagnose(pair.preparation, pair.train, pair.target, own)).dump();
   });
 }
 

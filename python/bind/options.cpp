@@ -33,17 +33,22 @@ RatioOptions ratio_options(const nb::dict& options) {
   return ratio;
 }
 
-ModelOptions model_options(const nb::dict& options) {
-  ModelOptions model;
-  model.label = option<std::string>(options, "label");
-  model.classes = option<std::vector<std::string>>(options, "classes");
+PreparationOptions preparation_options(const nb::dict& options) {
+  PreparationOptions inputs;
   const nb::object views = options["views"];
   if (nb::isinstance<nb::str>(views)) {
-    model.views = nb::cast<std::string>(views);
+    inputs.views = nb::cast<std::string>(views);
   } else {
-    model.view_groups = nb::cast<Views::Groups>(views);
+    inputs.view_groups = nb::cast<Views::Groups>(views);
   }
-  model.scale = parse_scale_kind(option<std::string>(options, "scale"));
+  inputs.scale = parse_scale_kind(option<std::string>(options, "scale"));
+  return inputs;
+}
+
+ModelOptions model_options(const nb::dict& options) {
+  ModelOptions model{preparation_options(options), {}};
+  model.label = option<std::string>(options, "label");
+  model.classes = option<std::vector<std::string>>(options, "classes");
   FitOptions& fit = model.fit;
   fit.shift.ratio = ratio_options(options);
   model.set_ratio(option<std::string>(options, "ratio"));

@@ -24,6 +24,8 @@ T option(const nb::dict& options, const char* key) {
 }
 
 RatioOptions ratio_options(const nb::dict& options);
+/// Views and scaling.
+PreparationOptions preparation_options(const nb::dict& options);
 ModelOptions model_options(const nb::dict& options);
 
 }  // namespace covshift::python

@@ -8,7 +8,7 @@ import json
 from sklearn.base import BaseEstimator
 
 from . import _core
-from ._data import training_data, view_groups
+from ._data import training_data, view_groups, warn_of
 from ._options import real, seed_of, shown, text, text_or_number, thread_count, whole
 from ._ratio import DEFAULTS, DensityRatio
 
@@ -97,7 +97,7 @@ def diagnose(
     *,
     views="each",
     ratio="logistic",
-    ratio_lam="cv",
+    ratio_lam="stable",
     scale: str = "unit",
     view_threshold: float = 0.1,
     level: float = 0.05,
@@ -130,4 +130,5 @@ def diagnose(
     )
     with shown(progress) as callback:
         found = _core.diagnose(given.data, given.target, given.names, options, callback)
+    warn_of(given.target)
     return Diagnosis(json.loads(found))
