@@ -233,9 +233,9 @@ class BadInput(ProgramTest):
             ("empty.json", "", "damaged"),
             ("newer.json", text.replace('"version": 1', '"version": 2'), "newer"),
             ("edited.json", text.replace('"bias":true', '"bias":false'), "checksum"),
-            ("other.json", "{}", "no covshift model"),
+            ("other.json", "{}", "not a covshift model"),
             ("binary.json", "\x00\x01\x02", "damaged"),
-            ("list.json", "[1, 2]", "no covshift model"),
+            ("list.json", "[1, 2]", "not a covshift model"),
         ):
             with self.subTest(name):
                 self.assertNotEqual(content, text)

@@ -45,8 +45,10 @@ TEST(Diagnose, SaysThatThereIsNoShift) {
 TEST(Diagnose, NamesTheViewThatMoved) {
   Random random(2);
   const Matrix train = normal(random, 400, 5);
+  DiagnoseOptions options;
+  options.ratio.lambda.rule = RatioLambda::Rule::cv;  // unsmoothed, to compare with the true KL
   for (std::size_t view = 0; view < 5; ++view) {
-    const Diagnosis d = diagnosed(train, moved(normal(random, 400, 5), view, 2));
+    const Diagnosis d = diagnosed(train, moved(normal(random, 400, 5), view, 2), options);
     EXPECT_TRUE(d.shifted());
     EXPECT_EQ(d.recommendation.verdict, Verdict::views) << d.recommendation.summary;
     EXPECT_THAT(d.recommendation.shifted_views, ElementsAre(fmt::format("x{}", view)));
