@@ -11,7 +11,6 @@
 #include "cli/report.hpp"
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
-#include "covshift/data/labels.hpp"
 #include "covshift/data/read_table.hpp"
 #include "covshift/diagnose/diagnose.hpp"
 #include "covshift/options/options.hpp"
@@ -24,37 +23,36 @@ using Json = nlohmann::ordered_json;
 struct Flags {
   std::string train, target, label, truth, report, map;
   CompareOptions options;
-  DiagnoseOptions look;
+  PreparationOptions inputs = by_column();
 };
 
-/// Labelled rows to judge by.
+/// Labelled rows to judge by: a file with the inputs is judged on its own rows; one with labels
+/// alone holds those of the target's rows, in their order.
 struct TruthRows {
-  Matrix features;
+  PreparedRows own;  ///< where the file has the inputs
+  Truth truth;
   std::vector<int> labels;
 };
 
-/// A file with the inputs is judged on its own rows; one with labels alone holds those of the
-/// target's rows, in their order.
-TruthRows read_truth(const Flags& flags, const ReadOptions& read, const Encoder& encoder,
-                     const Classes& classes, const Scaler& scaler, const Matrix& target) {
-  const Table table = read_table(flags.truth, encoder.read_options(read));
-  TruthRows truth;
+void read_truth(const Flags& flags, const PreparedFiles& files, int threads, TruthRows& out) {
+  const Preparation& preparation = files.preparation;
+  const Encoder& encoder = preparation.encoder();
+  const Table table = read_table(flags.truth, preparation.read_options(files.read));
   bool inputs = encoder.from_svmlight();
   for (std::size_t s = 0; s < encoder.source_count() && !inputs; ++s) {
     inputs = table.find(encoder.source_name(s)) != nullptr;
   }
   if (inputs) {
-    truth.features = encoder.encode(table).matrix;
-    scaler.apply(truth.features);
-  } else if (table.rows != target.rows) {
+    out.own = preparation.encode(table, threads);
+    warn_of(out.own);
+    preparation.apply(out.own, "the truth", threads);
+  } else if (table.rows != files.target.features.rows) {
     fail_input(
         "{}: {} labels for {} target rows; give the labels of the target's rows in their order, or "
         "labelled rows with all inputs",
-        flags.truth, table.rows, target.rows);
-  } else {
-    truth.features = target;
+        flags.truth, table.rows, files.target.features.rows);
   }
-  const LabelCodes codes = classes.codes(table, flags.label);
+  const LabelCodes codes = preparation.classes().codes(table, preparation.label());
   for (const LabelCodes::Unknown& u : codes.unknown) {
     if (u.text.empty()) {
       fail_input("{}:{}: the label is missing; the truth needs a label in every row", flags.truth,
@@ -63,8 +61,8 @@ TruthRows read_truth(const Flags& flags, const ReadOptions& read, const Encoder&
     warn(fmt::format("{}:{}: training never saw the class '{}' ({} rows); they count as errors",
                      flags.truth, u.line, u.text, u.count));
   }
-  truth.labels.assign(codes.codes.begin(), codes.codes.end());
-  return truth;
+  out.labels = codes.codes;
+  out.truth = {inputs ? out.own.features : files.target.features, out.labels};
 }
 
 /// The plane of the map: the columns asked for, or the numbers that shifted most.
@@ -77,7 +75,7 @@ MapOptions map_axes(const Flags& flags, const Diagnosis& d, const std::vector<Fe
     for (const Feature& f : features) {
       if (f.name == name && f.levels.empty()) return static_cast<int>(f.columns[0]);
     }
-    fail_input("--map: there is no column of numbers named '{}' among the inputs", name);
+    fail_input("--map: there is no numeric input named '{}'", name);
   };
   if (names.size() != 2 || names[0] == names[1]) {
     fail_input("--map needs two different columns, a,b; not '{}'", flags.map);
@@ -103,65 +101,39 @@ CompareOptions understand(const Flags& flags, const Common& common, ProgressBar&
   return options;
 }
 
-void run(const Flags& given, const Common& common) {
-  refuse_overwriting(given.report, {given.train, given.target, given.truth}, "--report");
-  check_report(given.report);
+/// The shift is estimated with the options of the models.
+DiagnoseOptions diagnose_as(const Flags& flags, const CompareOptions& options) {
+  DiagnoseOptions own;
+  own.ratio = options.fit.shift.ratio;
+  own.ratio.cancelled = interrupted;
+  own.view_threshold = options.fit.shift.view_threshold;
+  own.views = flags.inputs.views;
+  own.seed = options.fit.solve.seed;
+  own.threads = options.fit.solve.threads;
+  own.progress = options.fit.progress;
+  return own;
+}
+
+void run(const Flags& flags, const Common& common) {
+  refuse_overwriting(flags.report, {flags.train, flags.target, flags.truth}, "--report");
+  check_report(flags.report);
   catch_interrupt();
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
-  const TrainingFile training = read_labelled(given.train, given.label, common.threads);
-  const Table& table = training.table;
-  Flags flags = given;
-  flags.label = training.label;
-  const Classes classes = Classes::fit(table, flags.label);
-  if (classes.size() < 2) {
-    fail_input("{}: column '{}' has one class only ('{}'); a classifier needs at least two",
-               flags.train, flags.label, classes.names()[0]);
-  }
-  const Encoder encoder = Encoder::fit(table, {flags.label});
-  const Matrix raw_train = encoder.encode(table).matrix;
-  const Matrix raw_target =
-      encoder.encode(read_table(flags.target, encoder.read_options(training.read))).matrix;
-  const std::vector<Feature> features = features_of(encoder);
-  const Views views = Views::parse(flags.look.views, encoder);
-
+  const PreparedFiles files =
+      read_files(flags.train, flags.target, flags.label, true, flags.inputs, common);
+  const Preparation& preparation = files.preparation;
   CompareOptions options = understand(flags, common, bar);
-  options.classes = classes.names();
-  DiagnoseOptions look = flags.look;
-  look.ratio = options.fit.shift.ratio;
-  // The models' ratio may be smoothed for their sake; how bad the shift is must not be.
-  if (look.ratio.lambda.rule == RatioLambda::Rule::stable) {
-    look.ratio.lambda.rule = RatioLambda::Rule::cv;
-  }
-  look.ratio.cancelled = interrupted;
-  look.view_threshold = options.fit.shift.view_threshold;
-  look.seed = options.fit.solve.seed;
-  look.threads = common.threads;
-  look.progress = options.fit.progress;
-  const Diagnosis diagnosis = diagnose(raw_train, raw_target, features, views, look);
+  options.classes = preparation.classes().names();
+  const Diagnosis diagnosis =
+      diagnose(preparation, files.train, files.target, diagnose_as(flags, options));
   options.effective_sample_size = diagnosis.effective_sample_size;
-
-  const Scaler scaler = Scaler::fit(look.scale, raw_train);
-  Matrix train = raw_train;
-  Matrix target = raw_target;
-  scaler.apply(train);
-  scaler.apply(target);
-  options.map = map_axes(flags, diagnosis, features, scaler);
-  const LabelCodes codes = classes.codes(table, flags.label);
-  const MatrixView target_view = target.view();
-  TrainingData data;
-  data.features = train.view();
-  data.labels = codes.codes;
-  data.classes = static_cast<int>(classes.size());
-  data.target = &target_view;
-  data.views = views;
-  TruthRows truth_rows;
-  Truth truth;
-  if (!flags.truth.empty()) {
-    truth_rows = read_truth(flags, training.read, encoder, classes, scaler, target);
-    truth = {truth_rows.features.view(), truth_rows.labels};
-  }
-  const Comparison c = compare(data, flags.truth.empty() ? nullptr : &truth, options);
+  options.map =
+      map_axes(flags, diagnosis, features_of(preparation.encoder()), preparation.scaler());
+  TruthRows truth;
+  if (!flags.truth.empty()) read_truth(flags, files, common.threads, truth);
+  const Comparison c = compare(TrainingData(preparation, files.train, &files.target),
+                               flags.truth.empty() ? nullptr : &truth.truth, options);
   bar.clear();
   Json json = to_json(c);
   json["diagnosis"] = to_json(diagnosis);
@@ -172,7 +144,7 @@ void run(const Flags& given, const Common& common) {
     print_json(json);
   } else if (!common.quiet) {
     fmt::print("{} training rows, {} target rows, {} classes; {}\n\n", c.train_rows, c.target_rows,
-               classes.size(), diagnosis.recommendation.summary);
+               options.classes.size(), diagnosis.recommendation.summary);
     print_comparison(c);
     if (!flags.report.empty()) fmt::print("Report: {}\n", flags.report);
   }
@@ -192,7 +164,7 @@ void add_compare(CLI::App& app, Common& common) {
               text({"--map"}, flags->map, "a,b",
                    "The two columns of the decision map (default: the most shifted)"),
               report_file(flags->report)} +
-          compare_options(flags->options, flags->look))
+          compare_options(flags->options, flags->inputs))
       .callback([flags, &common] { run(*flags, common); });
 }
 

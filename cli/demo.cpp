@@ -139,29 +139,32 @@ void run(const Flags& flags, const Common& common) {
   Random random(flags.seed);
   const Sample train = draw(random, 120, -1, 0.8);
   const Sample target = draw(random, 1000, 1, 1);
-  const MatrixView target_view = target.x.view();
   ProgressBar bar(common.quiet || common.json);
-  TrainingData data;
-  data.features = train.x.view();
-  data.labels = train.y;
-  data.classes = 2;
-  data.target = &target_view;
-  data.views = {{"x1", "x2"}, {0, 1}};
+  PreparationOptions inputs;
+  inputs.classes = {"-", "+"};
+  inputs.views = "each";
+  inputs.scale = ScaleKind::none;
+  Input labelled(train.x.view(), {"x1", "x2"});
+  labelled.labels = train.y;
+  Preparation preparation(labelled, inputs);
+  PreparedRows train_rows = preparation.encode_training(labelled);
+  PreparedRows target_rows = preparation.encode(Input(target.x.view()));
+  preparation.fit(train_rows, &target_rows, common.threads);
   CompareOptions options;
-  options.classes = {"-", "+"};
+  options.classes = inputs.classes;
   options.fit.shift.ratio.lambda = {RatioLambda::Rule::cv, 0};
   options.fit.solve.seed = flags.seed;
   options.fit.solve.threads = common.threads;
   options.fit.progress = [&bar](std::string_view stage, double share) { bar.show(stage, share); };
   options.map = {0, 1, "x1", "x2"};
-  DiagnoseOptions look;
-  look.scale = ScaleKind::none;
-  look.seed = flags.seed;
-  look.threads = common.threads;
-  const Diagnosis diagnosis = diagnose(
-      train.x, target.x, features_of(std::vector<std::string>{"x1", "x2"}), data.views, look);
-  const Truth truth{target_view, target.y};
-  const Comparison c = compare(data, &truth, options);
+  DiagnoseOptions diagnosing;
+  diagnosing.ratio.lambda = options.fit.shift.ratio.lambda;
+  diagnosing.seed = flags.seed;
+  diagnosing.threads = common.threads;
+  const Diagnosis diagnosis = diagnose(preparation, train_rows, target_rows, diagnosing);
+  const Truth truth{target_rows.features, target.y};
+  const Comparison c =
+      compare(TrainingData(preparation, train_rows, &target_rows), &truth, options);
   bar.clear();
   const Json json = demo_json(flags.seed, c, diagnosis);
   if (!flags.report.empty()) {

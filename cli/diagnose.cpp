@@ -12,8 +12,6 @@
 #include "cli/report.hpp"
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
-#include "covshift/data/encoder.hpp"
-#include "covshift/data/read_table.hpp"
 #include "covshift/options/options.hpp"
 
 namespace covshift::cli {
@@ -24,23 +22,19 @@ using Json = nlohmann::ordered_json;
 struct Flags {
   std::string train, target, label, report;
   DiagnoseOptions options;
+  PreparationOptions inputs = by_column();
 };
 
 Diagnosis diagnose_files(const Flags& flags, const Common& common) {
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
-  TrainingFile train = read_training(flags.train, flags.label, common.threads);
-  const Encoder encoder = Encoder::fit(
-      train.table, train.label.empty() ? std::vector<std::string>{} : std::vector{train.label});
-  // Large files: what has been encoded is not kept twice.
-  const Matrix train_matrix = encoder.encode(std::exchange(train.table, {})).matrix;
-  const Matrix target_matrix =
-      encoder.encode(read_table(flags.target, encoder.read_options(train.read))).matrix;
+  const PreparedFiles files =
+      read_files(flags.train, flags.target, flags.label, false, flags.inputs, common);
   DiagnoseOptions options = flags.options;
+  options.views = flags.inputs.views;
   options.threads = common.threads;
   options.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
-  return diagnose(train_matrix, target_matrix, features_of(encoder),
-                  Views::parse(options.views, encoder), options);
+  return diagnose(files.preparation, files.train, files.target, options);
 }
 
 constexpr std::size_t shown = 20;
@@ -82,7 +76,7 @@ void print_means(const Diagnosis& d) {
   print_more(order.size());
 }
 
-/// Rows of the target with their most telling values.
+/// Rows of the target with the values that shifted most.
 void print_rows(const Diagnosis& d, const std::vector<std::size_t>& row,
                 const std::vector<std::vector<std::string>>& values) {
   constexpr std::size_t columns = 5;
@@ -141,7 +135,7 @@ void add_diagnose(CLI::App& app, Common& common) {
   add_command(app, common, "diagnose", "Is there shift, where, how bad, and what to do about it",
               Options{train_file(flags->train), required(target_file(flags->target)),
                       label_column(flags->label), report_file(flags->report)} +
-                  diagnose_options(flags->options))
+                  diagnose_options(flags->options, flags->inputs))
       .callback([flags, &common] {
         refuse_overwriting(flags->report, {flags->train, flags->target}, "--report");
         check_report(flags->report);

@@ -15,8 +15,6 @@
 namespace covshift::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 struct Flags {
   std::string train, target, output;
   ModelOptions options;
@@ -50,68 +48,12 @@ ModelOptions understand(const Flags& flags, const Common& common) {
   return options;
 }
 
-void report_json(const Model& model) {
-  const Classifier& c = model.classifier();
-  const FitReport& r = c.report();
-  Json views = Json::array();
-  for (const ViewShift& v : c.shift().views()) {
-    views.push_back({{"name", v.name}, {"kl", v.kl}, {"generalized", v.generalized}});
-  }
-  Json ratio = nullptr;
-  if (r.ratio) {
-    ratio = {{"method", c.shift().joint() != nullptr ? c.shift().joint()->name() : "column"},
-             {"effective_sample_size", r.ratio->effective_sample_size},
-             {"largest_share", r.ratio->largest_share}};
-    if (c.shift().joint() != nullptr) ratio["fit"] = c.shift().joint()->report();
-  }
-  Json selection = Json::array();
-  for (const Candidate& candidate : r.candidates) {
-    Json path = Json::array();
-    for (const CrossValidated& point : candidate.path) {
-      path.push_back({{"lambda", point.lambda},
-                      {"loss", point.loss},
-                      {"standard_error", point.standard_error}});
-    }
-    selection.push_back({{"method", candidate.method},
-                         {"generalize", candidate.generalize},
-                         {"path", std::move(path)}});
-  }
-  const Certificate& certificate = c.certificate();
-  const auto number = [](const std::optional<double>& x) { return x ? Json(*x) : Json(nullptr); };
-  print_json({{"method", c.method()},
-              {"loss", c.game().name()},
-              {"generalize", to_string(c.shift().assumption())},
-              {"classes", model.classes().names()},
-              {"objective", r.solution.objective},
-              {"dual", r.solution.dual},
-              {"gap", r.solution.gap},
-              {"iterations", r.solution.iterations},
-              {"status", to_string(r.solution.status)},
-              {"lambda", r.lambda},
-              {"lambda_choice", r.lambda_choice},
-              {"seconds", r.seconds},
-              {"game_value", certificate.game_value},
-              {"certificate",
-               {{"game_value", certificate.game_value},
-                {"gap", certificate.gap},
-                {"target_value", number(certificate.target_value)},
-                {"target_risk", number(certificate.target_risk)},
-                {"mean_weight", certificate.mean_weight},
-                {"reliable", certificate.reliable},
-                {"finite_sample", certificate.finite_sample},
-                {"delta", certificate.delta},
-                {"statement", describe(certificate, c.game().name())}}},
-              {"views", std::move(views)},
-              {"ratio", std::move(ratio)},
-              {"selection", std::move(selection)}});
-}
-
 void report_text(const Model& model, const std::string& output) {
   const Classifier& c = model.classifier();
   const FitReport& r = c.report();
   const Solution& s = r.solution;
   fmt::print("{} ({} loss, generalize {}), {} classes, {} features\n", c.method(), c.game().name(),
-             to_string(c.shift().assumption()), model.classes().size(), c.cols());
+             to_string(c.shift().assumption()), model.preparation().classes().size(), c.cols());
   fmt::print("  lambda {:.6g} ({})\n", r.lambda, r.lambda_choice);
   fmt::print("  {} after {} iterations: objective {:.8g}, duality gap {:.2g}\n",
              to_string(s.status), s.iterations, s.objective, s.gap);
@@ -157,30 +99,29 @@ void check_call(const Flags& flags) {
   }
 }
 
-void run(const Flags& flags, const Common& common) {
-  check_call(flags);
-  catch_interrupt();
-  ProgressBar bar(common.quiet || common.json);
-  bar.show("reading", 0);
-  const TrainingFile train = read_labelled(flags.train, flags.options.label, common.threads);
-  ModelOptions options = understand(flags, common);
-  options.label = train.label;
-  options.fit.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
-  Table target;
-  if (!flags.target.empty()) {
-    // Categories are kept as the training file has them, whatever this file's look like.
-    const Encoder encoder = Encoder::fit(train.table, {train.label});
-    target = read_table(flags.target, encoder.read_options(train.read));
-  }
-  const Model model = Model::fit(train.table, flags.target.empty() ? nullptr : &target, options);
-  const Solution& solution = model.classifier().report().solution;
-  if (solution.status == Status::stopped)
+void check_status(const Solution& solution) {
+  if (solution.status == Status::stopped) {
     throw Error(Error::Kind::stopped, "stopped; no model was written");
+  }
   if (solution.status == Status::non_finite) {
     throw Error(Error::Kind::numeric,
                 "the numbers overflowed; scale the features (--scale unit) or regularise the "
                 "density ratio more; no model was written");
   }
+}
+
+void run(const Flags& flags, const Common& common) {
+  check_call(flags);
+  catch_interrupt();
+  ProgressBar bar(common.quiet || common.json);
+  bar.show("reading", 0);
+  ModelOptions options = understand(flags, common);
+  options.fit.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
+  PreparedFiles files = read_files(flags.train, flags.target, options.label, true, options, common);
+  const Model model = Model::fit(std::move(files.preparation), files.train,
+                                 flags.target.empty() ? nullptr : &files.target, options.fit);
+  const Solution& solution = model.classifier().report().solution;
+  check_status(solution);
   model.save(flags.output);
   if (solution.status != Status::converged) {
     warn(fmt::format("not converged ({}): the objective is within {:.2g} of the optimum",
@@ -188,7 +129,7 @@ void run(const Flags& flags, const Common& common) {
   }
   bar.clear();
   if (common.json) {
-    report_json(model);
+    print_json(model.report_json());
   } else if (!common.quiet) {
     report_text(model, flags.output);
   }

@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/training.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/base/file.hpp"
 #include "covshift/data/read_table.hpp"
@@ -20,21 +21,7 @@ using Json = nlohmann::ordered_json;
 Table read_for(const Model& model, const std::string& path, int threads) {
   ReadOptions read;
   read.threads = threads;
-  read.text_columns = {model.label()};
-  return read_table(path, model.encoder().read_options(read));
-}
-
-void warn_unseen(const EncodedTable& encoded, const std::string& source) {
-  for (const EncodedTable::Unseen& u : encoded.unseen) {
-    warn(
-        fmt::format("{}:{}: column '{}' has the category '{}', which training never saw ({} such "
-                    "rows); it counts as none of the known ones",
-                    source, u.line, u.column, u.text, u.count));
-  }
-  if (encoded.ignored_entries > 0) {
-    warn(fmt::format("{}: {} entries of features that training never saw are ignored", source,
-                     encoded.ignored_entries));
-  }
+  return read_table(path, model.preparation().read_options(read));
 }
 
 std::string predictions_csv(const Model& model, const Predictions& predictions) {
@@ -53,7 +40,7 @@ std::string predictions_csv(const Model& model, const Predictions& predictions) 
   return text;
 }
 
-/// The same as JSON, for those who want no file.
+/// The same as JSON, where no file is written.
 Json rows_json(const Model& model, const Predictions& predictions) {
   const std::vector<std::string> names = model.action_names();
   Json rows = Json::array();
@@ -73,8 +60,8 @@ void run_predict(const std::string& model_path, const std::string& data, const s
   refuse_overwriting(output, {model_path, data});
   const Model model = Model::load(model_path);
   const Table table = read_for(model, data, common.threads);
-  const EncodedRows rows = model.encode(table, common.threads);
-  warn_unseen(rows.table, data);
+  const PreparedRows rows = model.preparation().encode(table, common.threads);
+  warn_of(rows);
   const Predictions predictions = model.predict(rows, common.threads);
   const std::string text = predictions_csv(model, predictions);
   if (!output.empty()) write_whole(output, text);
@@ -97,13 +84,68 @@ void run_predict(const std::string& model_path, const std::string& data, const s
   }
 }
 
+/// Counts of a label's predicted actions.
+std::vector<std::size_t> confusion_row(const Scores& s, std::size_t label, std::size_t actions) {
+  const auto first = s.confusion.begin() + static_cast<std::ptrdiff_t>(label * actions);
+  return {first, first + static_cast<std::ptrdiff_t>(actions)};
+}
+
+Json scores_json(const Model& model, const Scores& s) {
+  const std::vector<std::string> actions = model.action_names();
+  const std::vector<std::string>& classes = model.preparation().classes().names();
+  Json confusion = Json::array();
+  for (std::size_t y = 0; y < classes.size(); ++y) {
+    confusion.push_back(confusion_row(s, y, actions.size()));
+  }
+  return {{"n", s.n},
+          {"accuracy", s.accuracy},
+          {"log_loss", s.log_loss},
+          {"log_loss_bits", s.log_loss / std::log(2.0)},
+          {"expected_loss", s.expected_loss},
+          {"loss", model.classifier().game().name()},
+          {"brier", s.brier},
+          {"abstained", s.abstained},
+          {"unknown_labels", s.unknown},
+          {"classes", classes},
+          {"actions", actions},
+          {"confusion", std::move(confusion)}};
+}
+
+void print_scores(const Model& model, const Scores& s) {
+  const std::vector<std::string> actions = model.action_names();
+  const std::vector<std::string>& classes = model.preparation().classes().names();
+  if (std::isnan(s.accuracy)) {
+    fmt::print(
+        "{} rows; the actions of this cost matrix are not classes: no accuracy or log loss\n", s.n);
+  } else {
+    fmt::print("{} rows: accuracy {:.4f}, log loss {:.4f} nats ({:.4f} bits), Brier {:.4f}\n", s.n,
+               s.accuracy, s.log_loss, s.log_loss / std::log(2.0), s.brier);
+    if (std::isinf(s.log_loss)) {
+      fmt::print("the log loss is infinite because some label was given probability 0\n");
+    }
+  }
+  fmt::print("expected {} loss {:.4f}\n", model.classifier().game().name(), s.expected_loss);
+  std::vector<std::vector<std::string>> lines = {{"label"}};
+  lines[0].insert(lines[0].end(), actions.begin(), actions.end());
+  for (std::size_t y = 0; y < classes.size(); ++y) {
+    std::vector<std::string> line = {classes[y]};
+    for (const std::size_t count : confusion_row(s, y, actions.size())) {
+      line.push_back(std::to_string(count));
+    }
+    lines.push_back(std::move(line));
+  }
+  fmt::print("true label against predicted:\n");
+  print_table(lines);
+}
+
 void run_evaluate(const std::string& model_path, const std::string& data, const std::string& label,
                   const Common& common) {
   const Model model = Model::load(model_path);
   const Table table = read_for(model, data, common.threads);
-  const EncodedRows rows = model.encode(table, common.threads);
-  warn_unseen(rows.table, data);
-  const LabelCodes codes = model.classes().codes(table, label.empty() ? model.label() : label);
+  const PreparedRows rows = model.preparation().encode(table, common.threads);
+  warn_of(rows);
+  const LabelCodes codes = model.preparation().classes().codes(
+      table, label.empty() ? model.preparation().label() : label);
   for (const LabelCodes::Unknown& u : codes.unknown) {
     if (u.text.empty()) {
       fail_input("{}:{}: the label is missing; evaluation needs a label in every row", data,
@@ -116,53 +158,11 @@ void run_evaluate(const std::string& model_path, const std::string& data, const 
   }
   const Scores s =
       score(model.predict(rows, common.threads), codes.codes, model.classifier().game());
-  const double bits = s.log_loss / std::log(2.0);
-  const std::vector<std::string> actions = model.action_names();
-  const std::vector<std::string>& classes = model.classes().names();
   if (common.json) {
-    Json confusion = Json::array();
-    for (std::size_t y = 0; y < classes.size(); ++y) {
-      confusion.push_back(std::vector<std::size_t>(
-          s.confusion.begin() + static_cast<std::ptrdiff_t>(y * actions.size()),
-          s.confusion.begin() + static_cast<std::ptrdiff_t>((y + 1) * actions.size())));
-    }
-    print_json({{"n", s.n},
-                {"accuracy", s.accuracy},
-                {"log_loss", s.log_loss},
-                {"log_loss_bits", bits},
-                {"expected_loss", s.expected_loss},
-                {"loss", model.classifier().game().name()},
-                {"brier", s.brier},
-                {"abstained", s.abstained},
-                {"unknown_labels", s.unknown},
-                {"classes", classes},
-                {"actions", actions},
-                {"confusion", std::move(confusion)}});
-    return;
+    print_json(scores_json(model, s));
+  } else if (!common.quiet) {
+    print_scores(model, s);
   }
-  if (common.quiet) return;
-  if (std::isnan(s.accuracy)) {
-    fmt::print("{} rows; the actions of this cost matrix are no classes: no accuracy or log loss\n",
-               s.n);
-  } else {
-    fmt::print("{} rows: accuracy {:.4f}, log loss {:.4f} nats ({:.4f} bits), Brier {:.4f}\n", s.n,
-               s.accuracy, s.log_loss, bits, s.brier);
-    if (std::isinf(s.log_loss)) {
-      fmt::print("the log loss is infinite because some label was given probability 0\n");
-    }
-  }
-  fmt::print("expected {} loss {:.4f}\n", model.classifier().game().name(), s.expected_loss);
-  std::vector<std::vector<std::string>> lines = {{"label"}};
-  for (const std::string& action : actions) lines[0].push_back(action);
-  for (std::size_t y = 0; y < classes.size(); ++y) {
-    std::vector<std::string> line = {classes[y]};
-    for (std::size_t j = 0; j < actions.size(); ++j) {
-      line.push_back(std::to_string(s.confusion[y * actions.size() + j]));
-    }
-    lines.push_back(std::move(line));
-  }
-  fmt::print("true label against predicted:\n");
-  print_table(lines);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace covshift::cli {
 namespace {
 
-/// A column of numbers but for a few texts is probably a typing error, and costs a feature for each
-/// of its values.
+/// A column of numbers except for a few strings is probably a typing error, and costs a feature for
+/// each of its values.
 void warn_of_typing_errors(const Table& train, const std::string& label) {
   for (const Column& column : train.columns) {
     if (!column.categorical || column.name == label) continue;
@@ -28,7 +28,7 @@ void warn_of_typing_errors(const Table& train, const std::string& label) {
     }
     if (first_text < train.rows && 2 * numbers > train.rows) {
       warn(
-          fmt::format("{}: column '{}' holds numbers, but '{}' here is none; all of its {} values "
+          fmt::format("{}: column '{}' holds numbers, but '{}' is not one; all of its {} values "
                       "are taken as categories",
                       train.where(first_text, column), column.name, column.text(first_text),
                       column.levels.size()));
@@ -38,23 +38,34 @@ void warn_of_typing_errors(const Table& train, const std::string& label) {
 
 }  // namespace
 
-TrainingFile read_training(const std::string& path, const std::string& label, int threads) {
-  TrainingFile file;
-  file.read.threads = threads;
-  if (!label.empty()) file.read.text_columns = {label};
-  file.table = read_table(path, file.read);
-  file.label = label.empty() && file.table.sparse ? std::string(unnamed_label) : label;
-  if (!file.label.empty()) static_cast<void>(file.table.at(file.label));
-  warn_of_typing_errors(file.table, file.label);
-  return file;
+PreparedFiles read_files(const std::string& train, const std::string& target,
+                         const std::string& label, bool labelled, PreparationOptions options,
+                         const Common& common) {
+  ReadOptions read;
+  read.threads = common.threads;
+  if (!label.empty()) read.text_columns = {label};
+  Table table = read_table(train, read);
+  options.label = label.empty() && table.sparse ? std::string(unnamed_label) : label;
+  if (labelled && options.label.empty()) {
+    throw CLI::ValidationError("--label", "name the column that holds the class");
+  }
+  if (!options.label.empty()) static_cast<void>(table.at(options.label));
+  warn_of_typing_errors(table, options.label);
+  Preparation preparation(table, options);
+  PreparedRows train_rows = preparation.encode_training(table, common.threads);
+  table = {};  // large files: what has been encoded is not kept twice
+  PreparedRows target_rows;
+  if (!target.empty()) {
+    target_rows =
+        preparation.encode(read_table(target, preparation.read_options(read)), common.threads);
+  }
+  warn_of(target_rows);
+  preparation.fit(train_rows, target.empty() ? nullptr : &target_rows, common.threads);
+  return {std::move(preparation), std::move(train_rows), std::move(target_rows), std::move(read)};
 }
 
-TrainingFile read_labelled(const std::string& path, const std::string& label, int threads) {
-  TrainingFile file = read_training(path, label, threads);
-  if (file.label.empty()) {
-    throw CLI::ValidationError("--label", "say which column holds the class");
-  }
-  return file;
+void warn_of(const PreparedRows& rows) {
+  for (const std::string& warning : rows.warnings) warn(warning);
 }
 
 }  // namespace covshift::cli

@@ -1,21 +1,29 @@
-// Reading what a model is to learn from, for `fit`, `compare` and `diagnose`.
+// Training and target files, for `fit`, `compare` and `diagnose`.
 #pragma once
 
 #include <string>
 
+#include "cli/commands.hpp"
+#include "covshift/data/preparation.hpp"
 #include "covshift/data/read_table.hpp"
 
 namespace covshift::cli {
 
-struct TrainingFile {
-  ReadOptions read;  ///< for further files, through Encoder::read_options
-  Table table;
-  std::string label;  ///< the column of the class: as named, or svmlight's own; empty: none
+/// The files of a command, prepared.
+struct PreparedFiles {
+  Preparation preparation;
+  PreparedRows train;
+  PreparedRows target;  ///< without rows if there is no target file
+  ReadOptions read;     ///< for further files
 };
 
-/// An Error if there is no such label; a warning where a column looks like numbers misspelt.
-TrainingFile read_training(const std::string& path, const std::string& label, int threads);
-/// The same, and a usage error if there is no label.
-TrainingFile read_labelled(const std::string& path, const std::string& label, int threads);
+/// Reads training and target file (empty: none) and warns of what looks wrong or is ignored.
+/// `label`: the column of the class; empty: svmlight's own, or none, which is a usage error with
+/// `labelled`.
+PreparedFiles read_files(const std::string& train, const std::string& target,
+                         const std::string& label, bool labelled, PreparationOptions options,
+                         const Common& common);
+/// Prints the warnings of rows.
+void warn_of(const PreparedRows& rows);
 
 }  // namespace covshift::cli

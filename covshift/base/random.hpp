@@ -1,12 +1,15 @@
 // Random numbers that are the same everywhere: the standard library leaves its distributions open.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <numeric>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace covshift {
 
@@ -56,6 +59,16 @@ class Random {
   template <typename T>
   void shuffle(std::span<T> x) {
     for (std::size_t i = x.size(); i > 1; --i) std::swap(x[i - 1], x[below(i)]);
+  }
+
+  /// `count` different numbers of 0 .. n-1 (all, if there are fewer) in random order.
+  std::vector<std::size_t> sample(std::size_t n, std::size_t count) {
+    std::vector<std::size_t> order(n);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    count = std::min(count, n);
+    for (std::size_t i = 0; i < count; ++i) std::swap(order[i], order[i + below(n - i)]);
+    order.resize(count);
+    return order;
   }
 
  private:

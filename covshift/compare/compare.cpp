@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "covshift/base/error.hpp"
 #include "covshift/compare/judge.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 
@@ -28,8 +27,8 @@ std::vector<double> target_weights(std::span<const double> log_ratio,
   return weight;
 }
 
-/// What the training rows are worth: under the models' ratio, unless that is smoothed for their
-/// sake.
+/// The effective sample size under the models' ratio, or an unsmoothed one where theirs is
+/// smoothed.
 double rows_worth(const TrainingData& data, const ShiftOptions& shift,
                   std::span<const double> log_ratio) {
   if (shift.given_ratio || shift.ratio.method != RatioMethod::logistic ||
@@ -43,11 +42,8 @@ double rows_worth(const TrainingData& data, const ShiftOptions& shift,
                                data.sample_weight);
 }
 
-Json number(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
-Json number(const std::optional<double>& x) { return x ? number(*x) : Json(nullptr); }
-
 Json to_json(const Estimate& e) {
-  return {{"value", number(e.value)}, {"standard_error", number(e.standard_error)}};
+  return {{"value", e.value}, {"standard_error", e.standard_error}};  // not finite: null
 }
 
 Json to_json(const Judgement& j) {
@@ -68,16 +64,51 @@ Json to_json(const Judgement& j) {
       {"calibration", std::move(tenths)}};
 }
 
-Json to_json(const Certificate& c, const std::string& promise) {
-  return {{"game_value", number(c.game_value)},
-          {"gap", number(c.gap)},
-          {"target_value", number(c.target_value)},
-          {"target_risk", number(c.target_risk)},
-          {"mean_weight", number(c.mean_weight)},
-          {"reliable", c.reliable},
-          {"finite_sample", number(c.finite_sample)},
-          {"delta", c.delta},
-          {"statement", promise}};
+/// One density ratio for all methods: they differ in what they make of it.
+ShiftOptions shift_options(const FitOptions& fit) {
+  ShiftOptions options = fit.shift;
+  options.generalize = {Assumption::Kind::views};
+  options.ratio.seed = fit.solve.seed;
+  options.ratio.threads = fit.solve.threads;
+  options.ratio.cancelled = fit.cancelled;
+  return options;
+}
+
+std::vector<std::string> method_names(const CompareOptions& options) {
+  std::vector<std::string> names = options.methods;
+  if (!names.empty()) return names;
+  for (const Method& m : methods()) names.emplace_back(m.name);
+  names.insert(names.begin() + 2, std::string(tempered));
+  return names;
+}
+
+Classifier fit_method(const TrainingData& data, const std::string& name, const FitOptions& options,
+                      const std::function<void(double)>& progress) {
+  FitOptions fit = options;
+  fit.method = name == tempered ? "robust" : name;
+  fit.choose_temper = name == tempered;
+  fit.held_out = true;
+  fit.progress = [&](std::string_view /*stage*/, double share) { progress(share); };
+  Classifier model = Classifier::fit(data, fit);
+  if (model.report().solution.status == Status::stopped) {
+    throw Error(Error::Kind::stopped, "stopped");
+  }
+  return model;
+}
+
+Compared describe_fit(const std::string& name, const Classifier& model) {
+  const FitReport& report = model.report();
+  Compared result;
+  result.name = name;
+  result.loss = model.game().name();
+  result.generalize = to_string(model.shift().assumption());
+  result.lambda = report.lambda;
+  result.lambda_choice = report.lambda_choice;
+  result.status = report.solution.status;
+  result.certificate = model.certificate();
+  result.promise = describe(model.certificate(), model.game().name());
+  result.seconds = report.seconds;
+  return result;
 }
 
 }  // namespace
@@ -87,24 +118,15 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   if (!(options.level > 0 && options.level < 1)) {
     fail_input("the level of the comparison must lie in (0, 1), not {}", options.level);
   }
-  std::vector<std::string> names = options.methods;
-  if (names.empty()) {
-    for (const Method& m : methods()) names.emplace_back(m.name);
-    names.insert(names.begin() + 2, std::string(tempered));
-  }
+  const std::vector<std::string> names = method_names(options);
   const auto announce = [&](std::string_view stage, double share) {
     if (options.fit.progress) options.fit.progress(stage, share);
   };
-
-  // One density ratio for all: they differ in what they make of it.
+  const int threads = options.fit.solve.threads;
   announce("density ratio", 0);
-  ShiftOptions shift_options = options.fit.shift;
-  shift_options.ratio.seed = options.fit.solve.seed;
-  shift_options.ratio.threads = options.fit.solve.threads;
-  shift_options.ratio.cancelled = options.fit.cancelled;
   const Shift shift =
-      Shift::fit({Assumption::Kind::views}, shift_options, data.views, data.features, *data.target,
-                 data.sample_weight, data.given_train, data.given_target);
+      Shift::fit({Assumption::Kind::views}, shift_options(options.fit), data.views, data.features,
+                 *data.target, data.sample_weight, data.given_train, data.given_target);
   TrainingData own = data;
   own.shift = &shift;
   const std::vector<double> log_ratio = shift.at(data.features, data.given_train).log_ratio;
@@ -119,47 +141,27 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   c.by_truth = truth != nullptr;
   c.level = options.level;
   c.views = shift.views();
-  c.effective_sample_size = options.effective_sample_size
-                                ? *options.effective_sample_size
-                                : rows_worth(data, shift_options, log_ratio);
+  c.effective_sample_size = options.effective_sample_size ? *options.effective_sample_size
+                                                          : rows_worth(data, estimate, log_ratio);
   if (options.map.x >= 0 && options.map.y >= 0) {
     c.map = lay_out_map(data.features, *data.target, options.map);
   }
-
   std::vector<std::vector<double>> scores;
-  for (std::size_t m = 0; m < names.size(); ++m) {
-    FitOptions fit = options.fit;
-    fit.method = names[m] == tempered ? "robust" : names[m];
-    fit.choose_temper = names[m] == tempered;
-    fit.held_out = true;
-    fit.progress = [&](std::string_view /*stage*/, double share) {
-      announce(names[m], (static_cast<double>(m) + share) / static_cast<double>(names.size()));
-    };
-    const Classifier model = Classifier::fit(own, fit);
-    const FitReport& report = model.report();
-    if (report.solution.status == Status::stopped) throw Error(Error::Kind::stopped, "stopped");
-    Compared result;
-    result.name = names[m];
-    result.loss = model.game().name();
-    result.generalize = to_string(model.shift().assumption());
-    result.lambda = report.lambda;
-    result.lambda_choice = report.lambda_choice;
-    result.status = report.solution.status;
-    result.certificate = model.certificate();
-    result.promise = describe(model.certificate(), model.game().name());
-    result.seconds = report.seconds;
-    RowScores rows = score_rows(model.game(), report.held_out, data.labels);
+  for (const std::string& name : names) {
+    const auto done = static_cast<double>(c.methods.size());
+    const Classifier model = fit_method(own, name, options.fit, [&](double share) {
+      announce(name, (done + share) / static_cast<double>(names.size()));
+    });
+    Compared result = describe_fit(name, model);
+    RowScores rows = score_rows(model.game(), model.report().held_out, data.labels);
     result.estimated = judge(rows, weight);
     if (truth != nullptr) {
       rows =
-          score_rows(model.game(), model.potentials(truth->features, {}, options.fit.solve.threads),
-                     truth->labels);
+          score_rows(model.game(), model.potentials(truth->features, {}, threads), truth->labels);
       result.truth = judge(rows, {});
     }
     scores.push_back(rows.of(options.metric));
-    if (c.map) {
-      add_layer(*c.map, options.map, *data.target, names[m], model, options.fit.solve.threads);
-    }
+    if (c.map) add_layer(*c.map, options.map, *data.target, name, model, threads);
     c.methods.push_back(std::move(result));
   }
   name_winner(c, scores, truth != nullptr ? std::span<const double>() : weight);
@@ -183,10 +185,6 @@ nlohmann::ordered_json to_json(const Comparison& c) {
                     {"behind", to_json(m.behind)},
                     {"tied", m.tied}});
   }
-  Json views = Json::array();
-  for (const ViewShift& v : c.views) {
-    views.push_back({{"name", v.name}, {"kl", v.kl}, {"generalized", v.generalized}});
-  }
   return {{"train", c.train_rows},
           {"target", c.target_rows},
           {"truth", c.truth_rows},
@@ -199,7 +197,7 @@ nlohmann::ordered_json to_json(const Comparison& c) {
           {"best", c.best},
           {"winner", c.winner.empty() ? Json(nullptr) : Json(c.winner)},
           {"statement", c.statement},
-          {"views", std::move(views)},
+          {"views", to_json(c.views)},
           {"methods", std::move(list)},
           {"map", c.map ? to_json(*c.map) : Json(nullptr)}};
 }

@@ -1,4 +1,5 @@
-// compare/: every method on the same data, judged alike. Uses everything but lab/ and report/.
+// compare/: every method on the same data, judged by the same rules. Uses everything but lab/ and
+// report/.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -29,7 +30,7 @@ struct CompareOptions {
   double level = 0.05;               ///< of the comparison with the best, over all methods together
   std::vector<std::string> classes;  ///< their names
   MapOptions map;
-  /// What the training rows are worth, where a diagnosis has said so already; none: found out.
+  /// Of the training rows, if a diagnosis has already computed it; none: computed.
   std::optional<double> effective_sample_size;
 };
 
@@ -75,14 +76,13 @@ struct Comparison {
   std::vector<std::string> classes;
   Metric metric = Metric::brier;
   bool by_truth = false;  ///< what the judgement rests on: true labels, or estimates
-  /// Under a ratio that is not smoothed for the models' sake, as RatioLambda::Rule::stable smooths
-  /// so that it never falls far.
+  /// Under a ratio that is not smoothed (as RatioLambda::Rule::stable smooths it for the models).
   double effective_sample_size = 0;
   double level = 0.05;
   double critical = 0;  ///< so many standard errors make a difference
   std::vector<Compared> methods;
   std::string best;
-  /// Empty: a tie, too few rows to tell, or nothing to compare with.
+  /// Empty: a tie, too few rows, or nothing to compare with.
   std::string winner;
   std::string statement;  ///< the result in words
   std::vector<ViewShift> views;

@@ -16,23 +16,13 @@ constexpr std::size_t map_cells = 36;
 constexpr std::size_t coarse_cells = 18;
 constexpr std::size_t most_columns = 2000;  // of the search for a typical row
 
-std::vector<double> column_of(const MatrixView& x, int column) {
-  const std::vector<std::int32_t> columns = {column};
-  const Rows rows(x, columns);
-  std::vector<double> values(x.rows, 0.0);
-  for (std::size_t i = 0; i < x.rows; ++i) {
-    rows.each(i, [&](std::size_t, double v) { values[i] += v; });
-  }
-  return values;
-}
-
 double quantile(std::vector<double>& values, double share) {
   const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), values.begin() + at, values.end());
   return values[static_cast<std::size_t>(at)];
 }
 
-/// The row nearest to the medians. Rows of a large sample are looked at with equal strides.
+/// The row nearest to the medians. Large samples are subsampled with equal strides.
 std::size_t typical_row(const MatrixView& x) {
   constexpr std::size_t most_rows = 5000;
   const std::size_t stride = (x.rows + most_rows - 1) / most_rows;
@@ -98,8 +88,8 @@ DecisionMap lay_out_map(const MatrixView& train, const MatrixView& target,
   map.density_cells = coarse_cells;
   map.typical_row = typical_row(target);
   const auto axis = [&](int column, const std::string& name, double unit, double origin) {
-    std::vector<double> both = column_of(train, column);
-    const std::vector<double> more = column_of(target, column);
+    std::vector<double> both = take_column(train, column);
+    const std::vector<double> more = take_column(target, column);
     both.insert(both.end(), more.begin(), more.end());
     double low = quantile(both, 0.005);
     double high = quantile(both, 0.995);
@@ -111,8 +101,9 @@ DecisionMap lay_out_map(const MatrixView& train, const MatrixView& target,
   };
   map.x = axis(options.x, options.x_name, options.x_unit, options.x_origin);
   map.y = axis(options.y, options.y_name, options.y_unit, options.y_origin);
-  map.train = density(column_of(train, options.x), column_of(train, options.y), map, options);
-  map.target = density(column_of(target, options.x), column_of(target, options.y), map, options);
+  map.train = density(take_column(train, options.x), take_column(train, options.y), map, options);
+  map.target =
+      density(take_column(target, options.x), take_column(target, options.y), map, options);
   return map;
 }
 
@@ -153,7 +144,7 @@ nlohmann::ordered_json to_json(const DecisionMap& map) {
   };
   Json layers = Json::array();
   for (const DecisionMap::Layer& layer : map.layers) {
-    Json p = Json::array();  // to four digits: a picture's worth
+    Json p = Json::array();  // to four digits: enough for a picture
     for (const double x : layer.p) p.push_back(std::round(x * 1e4) / 1e4);
     layers.push_back({{"method", layer.method}, {"class", layer.label}, {"p", std::move(p)}});
   }

@@ -7,12 +7,11 @@
 #include <cmath>
 #include <numeric>
 
-#include "covshift/base/error.hpp"
 
 namespace covshift {
 namespace {
 
-// Below so many rows a normal interval around a mean says nothing.
+// With fewer rows a normal interval around a mean is meaningless.
 constexpr double least_rows = 30;
 
 /// What the judgement rests on: labelled rows, or what weighting leaves of the training rows.
@@ -29,22 +28,16 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-std::string metric_words(Metric metric) {
-  switch (metric) {
-    case Metric::brier:
-      return "Brier score";
-    case Metric::error:
-      return "error rate";
-    case Metric::log_loss:
-      return "log loss";
-  }
-  return "";
+std::string_view in_words(Metric metric) {
+  return metric == Metric::brier ? "Brier score"
+         : metric == Metric::error ? "error rate"
+                                   : "log loss";
 }
 
 std::string state(const Comparison& c) {
   const std::string by = c.by_truth ? fmt::format("the {} labelled target rows", c.truth_rows)
                                     : "held-out training rows weighted to look like the target";
-  const std::string words = metric_words(c.metric);
+  const std::string_view words = in_words(c.metric);
   if (rows_judged_on(c) < least_rows) {
     const std::string few =
         c.by_truth ? fmt::format("{} labelled target row{}", c.truth_rows,
@@ -52,8 +45,8 @@ std::string state(const Comparison& c) {
                    : fmt::format("after weighting, the training data are worth {:.1f} rows,",
                                  c.effective_sample_size);
     return fmt::format(
-        "No winner can be named: {} too few to compare methods on. {} has the smallest {}{}, for "
-        "what it is worth; {}labels from the target would tell.",
+        "No winner can be named: {} too few to compare methods on. {} has the smallest {}{}; "
+        "{}labels from the target would decide.",
         few, c.best, c.by_truth ? "" : "estimated ", words, c.by_truth ? "more " : "");
   }
   const auto best = std::find_if(c.methods.begin(), c.methods.end(),
@@ -190,7 +183,8 @@ void name_winner(Comparison& c, const std::vector<std::vector<double>>& scores,
     if (std::isfinite(mean[m]) && (best == scores.size() || mean[m] < mean[best])) best = m;
   }
   if (best == scores.size()) {
-    fail_input("no method has a finite {}; compare by another metric", metric_words(c.metric));
+    fail_input("no method has a finite {}; compare by another metric",
+               in_words(c.metric));
   }
   c.best = c.methods[best].name;
   c.critical = critical_value(c.level, scores.size() - 1);

@@ -16,7 +16,7 @@ struct RowScores {
 /// From potentials, rows x K. A label of -1 counts as an error of probability 0.
 RowScores score_rows(const Game& game, std::span<const double> psi, std::span<const int> labels);
 
-/// Weighted means of row scores; weight empty: all alike. Rows of weight 0 take no part.
+/// Weighted means of row scores; weight empty: all equal. Rows of weight 0 are ignored.
 Estimate weighted_mean(std::span<const double> scores, std::span<const double> weight);
 Judgement judge(const RowScores& scores, std::span<const double> weight);
 

@@ -1,6 +1,5 @@
 // ARFF, the files of Weka: declared attributes (numeric, nominal, string), dense or sparse rows.
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -21,17 +20,10 @@ class ArffReader {
   }
 
   Table read() {
-    RecordChunker chunker(source_, {}, RecordSyntax{',', false}, options_.chunk_bytes);
-    std::string chunk;
-    while (chunker.next(chunk)) {
-      std::string_view rest = chunk;
-      while (!rest.empty()) {
-        const std::size_t length = rest.find('\n');
-        ++line_;
-        parse_line(rest.substr(0, length));
-        rest.remove_prefix(length + 1);
-      }
-    }
+    each_line(source_, options_.chunk_bytes, [&](std::string_view line) {
+      ++line_;
+      parse_line(trim(line));
+    });
     if (line_ == 0) fail_input("{}: the file is empty", table_.source);
     if (!in_data_) fail_input("{}:{}: there is no @data line", table_.source, line_);
     if (table_.rows == 0) {
@@ -52,8 +44,6 @@ class ArffReader {
   };
 
   void parse_line(std::string_view line) {
-    if (line_ == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
-    line = trim(line);
     if (line.empty() || line.front() == '%') return;
     if (in_data_) {
       line.front() == '{' ? sparse_row(line) : dense_row(line);
@@ -141,10 +131,8 @@ class ArffReader {
     while (!scanner.take('}')) {
       ++field;
       const std::string_view index_text = scanner.word();
-      std::size_t index = 0;
-      const char* const end = index_text.data() + index_text.size();
-      const auto [stop, error] = std::from_chars(index_text.data(), end, index);
-      if (error != std::errc() || stop != end || index >= width) {
+      const std::size_t index = parse_count(index_text).value_or(width);
+      if (index >= width) {
         fail(field, "{} is not the index of an attribute (0 to {}); write {{index value, ...}}",
              quoted_excerpt(index_text), width - 1);
       }

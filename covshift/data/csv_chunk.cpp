@@ -103,7 +103,7 @@ class ChunkParser {
             return true;
           }
         }
-        p_ = begin;  // a text that begins like a number
+        p_ = begin;  // a string that begins like a number
       }
     }
     std::string_view text;
@@ -165,7 +165,7 @@ class ChunkParser {
   bool ragged(std::size_t row_line, std::size_t found) {
     const std::size_t columns = is_text_.size();
     double ignored = 0.0;
-    // The rest of the row is only counted; what its texts are is of no interest.
+    // The rest of the row is only counted.
     while (!at_line_end()) {
       if constexpr (!blank_runs) ++p_;
       if (!parse_field(columns - 1, ignored)) return false;

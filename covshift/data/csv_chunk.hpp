@@ -22,10 +22,10 @@ struct CsvProblem {
 struct CsvChunk {
   std::size_t rows = 0;
   std::size_t lines = 0;
-  /// Row-major: a number, or the code of a text in the column's dictionary; NaN where missing.
+  /// Row-major: a number, or the code of a string in the column's dictionary; NaN where missing.
   std::vector<double> cells;
   std::vector<Dictionary> levels;  ///< for each column; empty for a numeric one
-  std::vector<char> not_numeric;   ///< for each column: it should be numeric and holds a text
+  std::vector<char> not_numeric;   ///< for each column: it should be numeric and holds a string
   LineMap line_map;                ///< rows and lines of this chunk, from 0
   std::optional<CsvProblem> problem;
 };

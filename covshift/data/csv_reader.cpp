@@ -2,9 +2,9 @@
 // then appended to the columns in order, so that the table depends neither on the number of threads
 // nor on the size of chunks.
 //
-// All columns are first taken to be numeric. A text in the first batch makes its column categorical
-// and the batch is parsed again; a text that only turns up later makes the whole file be read a
-// second time, because the spelling of the earlier numbers (007) is gone by then.
+// All columns are first taken to be numeric. A string in the first batch makes its column
+// categorical and the batch is parsed again; a string that only turns up later makes the whole file
+// be read a second time, because the spelling of the earlier numbers (007) is gone by then.
 #include <algorithm>
 #include <cstdint>
 #include <utility>

@@ -60,7 +60,7 @@ Encoder Encoder::fit(const Table& train, const std::vector<std::string>& exclude
       if (column.categorical) source.levels = occurring_levels(column);
       if (source.levels.size() > most_levels) {
         fail_input(
-            "{}: the column {} holds {} different texts; more than {} are not categories. "
+            "{}: the column {} holds {} different strings; more than {} are not categories. "
             "Remove the column if it is an identifier; correct it if it should be numeric",
             train.source, quoted_excerpt(column.name), source.levels.size(), most_levels);
       }
@@ -229,27 +229,6 @@ Matrix Encoder::dense(std::size_t rows, const std::vector<Plan>& plans, int thre
   return matrix;
 }
 
-Matrix Encoder::sparse(std::size_t rows, const std::vector<Plan>& plans) const {
-  Matrix matrix;
-  matrix.rows = rows;
-  matrix.cols = cols();
-  matrix.sparse = true;
-  matrix.offsets.push_back(0);
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (const Plan& plan : plans) {
-      const bool categorical = plan.source->categorical;
-      const double value = categorical ? 1.0 : number_at(plan, row);
-      const std::int32_t column =
-          categorical ? column_at(plan, row) : static_cast<std::int32_t>(plan.source->first);
-      if (column < 0 || value == 0.0) continue;
-      matrix.columns.push_back(column);
-      matrix.values.push_back(value);
-    }
-    matrix.offsets.push_back(static_cast<std::int64_t>(matrix.values.size()));
-  }
-  return matrix;
-}
-
 EncodedTable Encoder::encode_svmlight(const Table& table) const {
   const Matrix& from = *table.sparse;
   // A file that never uses index 0 looks as if it counted from 1.
@@ -269,8 +248,8 @@ EncodedTable Encoder::encode_svmlight(const Table& table) const {
       const std::int32_t column = from.columns[k] + shift;
       if (column < 0) {
         fail_input(
-            "{}: the index 0, but the features of the training file count from 1; number them "
-            "alike",
+            "{}: the index 0, but the features of the training file count from 1; use one "
+            "numbering for both",
             table.where(row));
       }
       if (static_cast<std::size_t>(column) >= to.cols) {
@@ -285,7 +264,7 @@ EncodedTable Encoder::encode_svmlight(const Table& table) const {
   return out;
 }
 
-EncodedTable Encoder::encode(const Table& table, const EncodeOptions& options) const {
+EncodedTable Encoder::encode(const Table& table, int threads) const {
   if (svmlight_ != table.sparse.has_value()) {
     fail_input("{}: {}; give both in the same format", table.source,
                svmlight_ ? "this file has named columns, but the training file is svmlight"
@@ -300,8 +279,7 @@ EncodedTable Encoder::encode(const Table& table, const EncodeOptions& options) c
   for (const Plan& p : plans) {
     if (p.source->categorical) count_unseen(table, p, out);
   }
-  out.matrix =
-      options.sparse ? sparse(table.rows, plans) : dense(table.rows, plans, options.threads);
+  out.matrix = dense(table.rows, plans, threads);
   return out;
 }
 

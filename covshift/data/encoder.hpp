@@ -1,4 +1,4 @@
-// From the columns of a file to the numbers a learner sees. Fitted on the training file, then
+// From the columns of a file to numbers. Fitted on the training file, then
 // applied to every other by the names of columns.
 #pragma once
 
@@ -14,11 +14,6 @@
 #include "covshift/data/table.hpp"
 
 namespace covshift {
-
-struct EncodeOptions {
-  bool sparse = false;  ///< CSR even for a file of columns; svmlight is always CSR
-  int threads = 0;      ///< 0: as many as the machine has
-};
 
 struct EncodedTable {
   /// A category that training never saw: the row has zeros for the whole column.
@@ -39,15 +34,15 @@ class Encoder {
   /// The categories of a column are those that occur, sorted by sort_levels.
   static Encoder fit(const Table& train, const std::vector<std::string>& exclude);
 
-  /// Numeric columns of these names, for data that are no file.
+  /// Numeric columns of these names, for data that are not a file.
   static Encoder of_columns(const std::vector<std::string>& names);
   /// Columns named by their number from 1: as NPY files have them (c1, c2, ...) or svmlight (1,
   /// ...).
   static Encoder of_numbers(std::size_t cols, bool sparse);
 
   /// Columns are matched by name; others are ignored. An Error names the place of a missing column,
-  /// a missing or infinite value, or a text in a numeric column.
-  [[nodiscard]] EncodedTable encode(const Table& table, const EncodeOptions& options = {}) const;
+  /// a missing or infinite value, or a string in a numeric column.
+  [[nodiscard]] EncodedTable encode(const Table& table, int threads = 0) const;
 
   /// The options with which to read a file that is to be encoded: its categorical columns are kept
   /// as text even if this file holds only numbers in them.
@@ -94,7 +89,6 @@ class Encoder {
   static double number_at(const Plan& plan, std::size_t row);
   static std::int32_t column_at(const Plan& plan, std::size_t row);
   [[nodiscard]] Matrix dense(std::size_t rows, const std::vector<Plan>& plans, int threads) const;
-  [[nodiscard]] Matrix sparse(std::size_t rows, const std::vector<Plan>& plans) const;
   [[nodiscard]] EncodedTable encode_svmlight(const Table& table) const;
 
   std::vector<Source> sources_;

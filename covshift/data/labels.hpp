@@ -1,4 +1,4 @@
-// Class labels: texts, never numbers to compute with.
+// Class labels: strings, never numbers to compute with.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace covshift {
 
-/// Orders texts numerically if all are numbers, else lexicographically.
+/// Orders strings numerically if all are numbers, else lexicographically.
 void sort_levels(std::vector<std::string>& levels);
 
 /// The classes that rows belong to. Unknown and missing labels have the class -1.
@@ -25,7 +25,7 @@ struct LabelCodes {
     std::size_t count = 0;
   };
   std::vector<std::int32_t> codes;
-  std::vector<Unknown> unknown;  ///< each text once, in the order of the file
+  std::vector<Unknown> unknown;  ///< each label once, in the order of the file
 };
 
 /// The classes of a training file. Spellings of the same number (1, 1.0, +1) are the same class,
@@ -39,7 +39,7 @@ class Classes {
 
   [[nodiscard]] std::size_t size() const { return names_.size(); }
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-  /// The class of a label; -1 if it is none of these.
+  /// The class of a label; -1 if it is not one of these.
   [[nodiscard]] std::int32_t index_of(std::string_view label) const;
   [[nodiscard]] LabelCodes codes(const Table& table, std::string_view label_column) const;
 

@@ -33,6 +33,8 @@ struct MatrixView {
   std::size_t rows = 0;
   std::size_t cols = 0;
   std::variant<DenseRows<double>, DenseRows<float>, SparseRows<double>, SparseRows<float>> storage;
+  /// Known: every number is finite and in a column that exists. Checks then return at once.
+  bool finite = false;
 
   static MatrixView dense(const double* data, std::size_t rows, std::size_t cols) {
     return {rows, cols, DenseRows<double>{data, cols}};

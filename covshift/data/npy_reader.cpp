@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -57,14 +56,9 @@ void parse_dtype(const std::string& path, std::string_view rest, NpyHeader& head
   const std::size_t close = rest.find('\'', 1);
   if (close == std::string_view::npos) text.damaged();
   const std::string_view dtype = rest.substr(1, close - 1);
-  const auto known = [&](std::string_view kind_and_size) {
-    return dtype.substr(1) == kind_and_size;
-  };
-  const bool supported =
-      dtype.size() == 3 &&
-      (known("f4") || known("f8") || known("i1") || known("i2") || known("i4") || known("i8") ||
-       known("u1") || known("u2") || known("u4") || known("u8") || known("b1"));
-  if (!supported) {
+  constexpr std::string_view supported = "f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1";
+  const std::size_t at = dtype.size() == 3 ? supported.find(dtype.substr(1)) : dtype.npos;
+  if (at == dtype.npos || at % 3 != 0) {
     fail_input("{}: arrays of type {} are not supported; {}", path, quoted_excerpt(dtype), remedy);
   }
   header.kind = dtype[1];
@@ -81,12 +75,9 @@ void parse_shape(const std::string& path, std::string_view rest, NpyHeader& head
   std::vector<std::size_t> shape;
   while (!trim(inner).empty()) {
     const std::size_t comma = std::min(inner.find(','), inner.size());
-    const std::string_view number = trim(inner.substr(0, comma));
-    std::size_t extent = 0;
-    const char* const end = number.data() + number.size();
-    const auto [stop, error] = std::from_chars(number.data(), end, extent);
-    if (error != std::errc() || stop != end) text.damaged();
-    shape.push_back(extent);
+    const auto extent = parse_count(trim(inner.substr(0, comma)));
+    if (!extent) text.damaged();
+    shape.push_back(*extent);
     inner.remove_prefix(std::min(comma + 1, inner.size()));
   }
   if (shape.empty() || shape.size() > 2) {

@@ -48,6 +48,14 @@ std::optional<double> parse_number(std::string_view text) noexcept {
   return value;
 }
 
+std::optional<std::uint64_t> parse_count(std::string_view text) noexcept {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
 bool is_missing(std::string_view text) noexcept {
   return text.empty() || text == "NA" || text == "NaN" || text == "nan" || text == "?";
 }

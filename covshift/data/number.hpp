@@ -1,4 +1,4 @@
-// Numbers and missing values in text, alike for every text format.
+// Numbers and missing values in text, the same for every text format.
 #pragma once
 
 #include <array>
@@ -66,6 +66,9 @@ std::string_view trim(std::string_view text) noexcept;
 
 /// The whole text (blanks around it aside) as a number.
 std::optional<double> parse_number(std::string_view text) noexcept;
+
+/// The whole text as a number 0, 1, 2, ... in decimal digits.
+std::optional<std::uint64_t> parse_count(std::string_view text) noexcept;
 
 /// Empty, NA, NaN, nan or ?: a value that is not there.
 bool is_missing(std::string_view text) noexcept;

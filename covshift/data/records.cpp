@@ -76,6 +76,21 @@ std::size_t first_record_end(std::string_view text, const RecordSyntax& syntax) 
   return result;
 }
 
+void each_line(ByteSource& source, std::size_t chunk_bytes,
+               const std::function<void(std::string_view)>& f) {
+  RecordChunker chunker(source, {}, RecordSyntax{',', false}, chunk_bytes);
+  std::string chunk;
+  for (bool first = true; chunker.next(chunk); first = false) {
+    std::string_view rest = chunk;
+    if (first && rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
+    while (!rest.empty()) {
+      const std::size_t length = rest.find('\n');
+      f(rest.substr(0, length));
+      rest.remove_prefix(length + 1);
+    }
+  }
+}
+
 RecordChunker::RecordChunker(ByteSource& source, std::string head, RecordSyntax syntax,
                              std::size_t chunk_bytes)
     : source_(&source),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,10 @@ std::size_t last_record_end(std::string_view text, const RecordSyntax& syntax);
 
 /// One past the first record end in `text`; 0 if no record ends in it.
 std::size_t first_record_end(std::string_view text, const RecordSyntax& syntax);
+
+/// f(line) for every line of a text file without its line end or a byte order mark.
+void each_line(ByteSource& source, std::size_t chunk_bytes,
+               const std::function<void(std::string_view)>& f);
 
 /// Gives a source in chunks of whole records, so that chunks can be parsed independently.
 class RecordChunker {

@@ -1,6 +1,7 @@
 #include "covshift/data/rows.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -39,9 +40,9 @@ std::vector<std::uint64_t> hashes(const Rows& rows, std::uint64_t seed) {
   return key;
 }
 
-/// A sum that equal rows share and others, as good as never, do: the bits of every number, those on
-/// the left brought to the right as well, times a random one of its column. Several times as fast
-/// as a hash, to which it is made in the end. Writes key[i] for the rows i listed.
+/// A sum that equal rows share and different rows almost never do: the bits of every number, high
+/// ones folded into low ones, times a random factor of its column; mixed into a hash at the end.
+/// Several times as fast as hashing every number. Writes key[i] for the rows i listed.
 void fingerprints(const Rows& rows, std::span<const std::size_t> list, int threads,
                   std::vector<std::uint64_t>& key) {
   std::vector<std::uint64_t> factor(rows.dims());
@@ -69,10 +70,10 @@ std::vector<std::size_t> sorted(std::vector<std::size_t> list,
   return list;
 }
 
-/// Of the rows listed, those whose key may be another's, too: those that share a bit of a large
-/// field with another. With few copies that is one row in thirty, and the others need not be
-/// sorted. The field is cut into parts, each for keys that begin alike: they are for different
-/// threads, and in reach of the cache. Rows of equal keys stay in the order they have.
+/// Of the rows listed, those that may share their key with another: those that collide in a large
+/// bit field. With few copies that is one row in thirty, and the others need not be sorted. The
+/// field is split by the first bits of the keys: the parts go to different threads and fit the
+/// cache. Rows of equal keys keep their order.
 std::vector<std::size_t> perhaps_copies(std::span<const std::size_t> list, int threads,
                                         const std::vector<std::uint64_t>& key) {
   const std::size_t parts = list.size() < 50'000 ? 1 : 4;
@@ -108,6 +109,19 @@ std::vector<std::size_t> rows_that_count(const Rows& rows, std::span<const doubl
   return list;
 }
 
+/// Non-finite numbers survive multiplication by 0: sums tell for the whole row, several of them so
+/// that additions need not wait for each other.
+template <typename T>
+bool all_finite(const T* row, std::size_t cols) {
+  std::array<T, 8> probe{};
+  std::size_t j = 0;
+  for (; j + probe.size() <= cols; j += probe.size()) {
+    for (std::size_t l = 0; l < probe.size(); ++l) probe[l] += row[j + l] * T{0};
+  }
+  for (; j < cols; ++j) probe[0] += row[j] * T{0};
+  return std::all_of(probe.begin(), probe.end(), [](T sum) { return sum == T{0}; });
+}
+
 using Entries = std::vector<std::pair<std::size_t, double>>;
 
 /// The non-zero entries of a row by column.
@@ -134,10 +148,20 @@ void Rows::gather(std::size_t i, double* out) const {
 }
 
 void Rows::check(std::string_view what, int threads) const {
-  const auto finite = [&](std::size_t i, std::size_t column, double value) {
-    if (!std::isfinite(value)) {
-      fail_input("{}: feature {} of row {} is {}; remove or impute such rows", what, column + 1,
-                 i + 1, value);
+  if (matrix_.finite) return;
+  const auto refuse = [&](std::size_t i) {
+    each(i, [&](std::size_t j, double value) {
+      if (std::isfinite(value)) return;
+      fail_input("{}: feature {} of row {} is {}; remove or impute such rows", what,
+                 (columns_.empty() ? j : columns_[j]) + 1, i + 1, value);
+    });
+  };
+  const auto check_columns = [&](const auto& x, std::size_t i) {
+    for (std::int64_t e = x.offsets[i]; e < x.offsets[i + 1]; ++e) {
+      const std::int64_t column = x.columns[e];
+      if (column >= 0 && static_cast<std::size_t>(column) < matrix_.cols) continue;
+      fail_input("{}: row {} has an entry in column {}, but there are {} columns", what, i + 1,
+                 column + 1, matrix_.cols);
     }
   };
   Lanes(size()).each(threads, [&](std::size_t first, std::size_t last, std::size_t) {
@@ -145,19 +169,11 @@ void Rows::check(std::string_view what, int threads) const {
         [&](const auto& x) {
           for (std::size_t i = first; i < last; ++i) {
             if constexpr (requires { x.offsets; }) {
-              for (std::int64_t e = x.offsets[i]; e < x.offsets[i + 1]; ++e) {
-                const std::int64_t column = x.columns[e];
-                if (column < 0 || static_cast<std::size_t>(column) >= matrix_.cols) {
-                  fail_input("{}: row {} has an entry in column {}, but there are {} columns", what,
-                             i + 1, column + 1, matrix_.cols);
-                }
-                if (position(x.columns[e]) >= 0) finite(i, x.columns[e], x.values[e]);
-              }
-            } else {
-              each(i, [&](std::size_t j, double value) {
-                finite(i, columns_.empty() ? j : columns_[j], value);
-              });
+              check_columns(x, i);
+            } else if (columns_.empty() && all_finite(x.data + i * x.stride, matrix_.cols)) {
+              continue;
             }
+            refuse(i);
           }
         },
         matrix_.storage);
@@ -192,6 +208,37 @@ void check_places(std::span<const std::int64_t> offsets, std::span<const std::in
   }
 }
 
+std::vector<double> take_column(const MatrixView& x, std::int32_t column) {
+  const Rows rows(x, std::span(&column, 1));
+  std::vector<double> values(x.rows);
+  for (std::size_t i = 0; i < x.rows; ++i) rows.gather(i, &values[i]);
+  return values;
+}
+
+Matrix take_rows(const MatrixView& x, std::span<const std::size_t> which) {
+  const Rows rows(x, {});
+  Matrix out;
+  out.rows = which.size();
+  out.cols = x.cols;
+  out.sparse = rows.sparse();
+  if (!out.sparse) {
+    out.values.resize(out.rows * out.cols);
+    for (std::size_t k = 0; k < which.size(); ++k) {
+      rows.gather(which[k], out.values.data() + k * out.cols);
+    }
+    return out;
+  }
+  out.offsets.push_back(0);
+  for (const std::size_t i : which) {
+    rows.each(i, [&](std::size_t j, double value) {
+      out.columns.push_back(static_cast<std::int32_t>(j));
+      out.values.push_back(value);
+    });
+    out.offsets.push_back(static_cast<std::int64_t>(out.values.size()));
+  }
+  return out;
+}
+
 std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> weight,
                                    std::uint64_t seed) {
   return sorted(rows_that_count(rows, weight), hashes(rows, seed));
@@ -211,7 +258,7 @@ std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
     fingerprints(by, order, threads, key);
     order = perhaps_copies(order, threads, key);
   };
-  // Long rows that begin differently need not be read to their end.
+  // Long rows that differ in their first columns need not be read to the end.
   if (rows.all_columns() && !rows.sparse() && rows.dims() > opening) {
     MatrixView beginning = rows.matrix();
     beginning.cols = opening;
@@ -224,7 +271,7 @@ std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
   RowBuffer buffer;
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     while (end < order.size() && key[order[end]] == key[order[begin]]) ++end;
-    // Rows of the same hash are equal, as good as always; but that is not to be trusted blindly.
+    // Rows of the same hash almost always are equal; compare them to be sure.
     std::map<std::pair<int, Entries>, std::size_t> seen;
     for (std::size_t k = begin; k < end; ++k) {
       const std::size_t i = order[k];

@@ -14,7 +14,7 @@
 
 namespace covshift {
 
-/// Room for a row on its way; one for each thread.
+/// Scratch memory for a row; one for each thread.
 struct RowBuffer {
   std::vector<double> value;
   std::vector<bool> open;
@@ -81,7 +81,7 @@ class Rows {
   void check(std::string_view what, int threads) const;
 
  private:
-  /// True if a sparse row's columns come in order, and so each but once.
+  /// True if a sparse row's columns ascend, so that none is repeated.
   [[nodiscard]] bool ascending(std::size_t i) const {
     return std::visit(
         [&](const auto& x) {
@@ -118,9 +118,14 @@ class Rows {
 };
 
 /// For offsets and columns of a CSR matrix from outside: an Error if an entry is in no row or in a
-/// column that there is not. Anything else may not look at such a matrix at all.
+/// column that does not exist. To be called before anything else reads the matrix.
 void check_places(std::span<const std::int64_t> offsets, std::span<const std::int32_t> columns,
                   std::size_t cols);
+
+/// The values of one column.
+std::vector<double> take_column(const MatrixView& x, std::int32_t column);
+/// A copy of some rows, in the order given, sparse if x is.
+Matrix take_rows(const MatrixView& x, std::span<const std::size_t> rows);
 
 /// The rows in an order that depends on what they hold and on the seed, but not on how they are
 /// arranged nor on sparse or dense: by a hash of their non-zero entries. Folds dealt and centres

@@ -8,7 +8,6 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/precise_sum.hpp"
 #include "covshift/data/json_fields.hpp"
-#include "covshift/data/number.hpp"
 #include "covshift/data/rows.hpp"
 
 namespace covshift {

@@ -45,6 +45,13 @@ class Scaler {
   /// A scaled copy; a dense one if the scaler has offsets.
   [[nodiscard]] Matrix scaled(const MatrixView& matrix) const;
 
+  /// Back in the units of the data.
+  [[nodiscard]] double original(std::size_t col, double scaled) const {
+    return scaled * scales_[col] + offsets_[col];
+  }
+  /// What 0 becomes.
+  [[nodiscard]] double scaled_zero(std::size_t col) const { return -offsets_[col] / scales_[col]; }
+
   [[nodiscard]] ScaleKind kind() const { return kind_; }
   [[nodiscard]] std::size_t cols() const { return scales_.size(); }
   [[nodiscard]] const std::vector<double>& offsets() const { return offsets_; }

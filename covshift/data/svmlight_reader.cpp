@@ -1,7 +1,6 @@
 // svmlight: lines of `label index:value ... # comment`, with an optional `qid:number` that is
 // ignored. A line may lack its label; indices may be in any order.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -28,17 +27,10 @@ class SvmlightReader {
   }
 
   Table read() {
-    RecordChunker chunker(source_, {}, RecordSyntax{' ', false}, options_.chunk_bytes);
-    std::string chunk;
-    while (chunker.next(chunk)) {
-      std::string_view rest = chunk;
-      while (!rest.empty()) {
-        const std::size_t length = rest.find('\n');
-        ++line_;
-        parse_line(rest.substr(0, length));
-        rest.remove_prefix(length + 1);
-      }
-    }
+    each_line(source_, options_.chunk_bytes, [&](std::string_view line) {
+      ++line_;
+      parse_line(trim(line.substr(0, line.find('#'))));
+    });
     if (label_.codes.empty()) {
       fail_input("{}: the file is empty; it needs at least one row of data", table_.source);
     }
@@ -53,8 +45,6 @@ class SvmlightReader {
   };
 
   void parse_line(std::string_view line) {
-    if (line_ == 1 && line.starts_with("\xef\xbb\xbf")) line.remove_prefix(3);
-    line = trim(line.substr(0, line.find('#')));
     if (line.empty()) return;
     table_.lines.note(label_.codes.size(), line_);
     entries_.clear();
@@ -91,15 +81,13 @@ class SvmlightReader {
       fail(field, "{} is not index:value; write features as 3:0.25", quoted_excerpt(token));
     }
     Entry entry{0, 0.0, field};
-    const std::string_view index = token.substr(0, colon);
-    const char* const index_end = index.data() + index.size();
-    const auto [stop, error] = std::from_chars(index.data(), index_end, entry.index);
-    // One less than the largest number, so that the count of features fits as well.
-    if (error != std::errc() || stop != index_end || entry.index < 0 ||
-        entry.index == std::numeric_limits<std::int32_t>::max()) {
+    const auto index = parse_count(token.substr(0, colon));
+    // Less than the largest number, so that the count of features fits as well.
+    if (!index || *index >= std::numeric_limits<std::int32_t>::max()) {
       fail(field, "the index in {} is not a whole number from 0 to 2147483646",
            quoted_excerpt(token));
     }
+    entry.index = static_cast<std::int32_t>(*index);
     if (entry.index == 0 && options_.index_base == 1) {
       fail(field, "the index 0 in {} in a file whose features count from 1", quoted_excerpt(token));
     }

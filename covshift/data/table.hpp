@@ -13,7 +13,7 @@
 
 namespace covshift {
 
-/// Texts numbered 0, 1, ... in the order in which they first appear.
+/// Strings numbered 0, 1, ... in the order in which they first appear.
 class Dictionary {
  public:
   std::int32_t code(std::string_view text);
@@ -79,7 +79,7 @@ struct Table {
   LineMap lines;                 ///< empty for a binary format
 
   [[nodiscard]] const Column* find(std::string_view name) const;
-  /// The column of that name; an Error that lists what there is if there is none.
+  /// The column of that name; an Error that lists the columns if there is none.
   [[nodiscard]] const Column& at(std::string_view name) const;
   /// "file:line:field" (both from 1; of a binary file: row and column), for messages.
   [[nodiscard]] std::string where(std::size_t row, const Column& column) const;

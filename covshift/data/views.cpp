@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "covshift/base/error.hpp"
-#include "covshift/data/byte_source.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/number.hpp"
+#include "covshift/data/records.hpp"
 
 namespace covshift {
 
@@ -63,18 +63,11 @@ class ViewLines {
 
   Views read() {
     ByteSource source(path_);
-    std::string text;
-    constexpr std::size_t block = std::size_t{64} << 10U;
-    while (source.read(text, block) == block) {
-    }
-    std::string_view rest = text;
-    if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);
-    while (!rest.empty()) {
-      const std::size_t length = std::min(rest.find('\n'), rest.size());
+    each_line(source, std::size_t{64} << 10U, [&](std::string_view line) {
       ++line_;
-      parse_line(rest.substr(0, length));
-      rest.remove_prefix(std::min(length + 1, rest.size()));
-    }
+      const std::vector<Item> items = split(line);
+      if (!items.empty()) define(items);
+    });
     if (views_.names.empty()) {
       fail_input("{}: the file holds no view; write lines such as name = column, other*", path_);
     }
@@ -86,11 +79,6 @@ class ViewLines {
     std::int32_t view = -1;
     std::size_t line = 0;
   };
-
-  void parse_line(std::string_view line) {
-    const std::vector<Item> items = split(line);
-    if (!items.empty()) define(items);
-  }
 
   /// The name of a view, then its patterns.
   void define(const std::vector<Item>& items) {

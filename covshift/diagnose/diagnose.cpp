@@ -17,12 +17,12 @@
 namespace covshift {
 namespace {
 
-constexpr std::size_t most_features = 200;  // and views: a fit of their own is not for thousands
+constexpr std::size_t most_features = 200;  // and views: each costs a fit of its own
 
 using Columns = std::vector<std::int32_t>;
 
-void check(const Matrix& train, const Matrix& target, const std::vector<Feature>& features,
-           const Views& views, const DiagnoseOptions& options) {
+void check(const DiagnoseData& data, const DiagnoseOptions& options) {
+  const auto& [train, target, units, features, views] = data;
   if (train.rows == 0) fail_input("there are no training rows");
   if (target.rows == 0) fail_input("there are no target rows");
   if (train.cols != target.cols) {
@@ -92,7 +92,7 @@ double means_apart(const Columns& columns, const std::vector<MeanShift>& means) 
   return sum;
 }
 
-/// Positions of the features or views to look at in detail: all, or those that moved most.
+/// Positions of the features or views to measure in detail: all, or those that moved most.
 std::vector<std::size_t> detailed(const std::vector<double>& moved) {
   std::vector<std::size_t> order(moved.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -121,8 +121,8 @@ RowSpace pooled_space(const ColumnMoments& a, const ColumnMoments& b, double n, 
   return {mean, deviation, seed};
 }
 
-/// Units of the training data, in which the strange looks strange; what is constant there is
-/// measured as in both.
+/// In units of the training data, so that unusual rows are far away; columns that are constant
+/// there in units of both samples.
 RowSpace training_space(const ColumnMoments& a, const ColumnMoments& b, std::uint64_t seed) {
   std::vector<double> deviation;
   for (std::size_t j = 0; j < a.mean.size(); ++j) {
@@ -135,51 +135,98 @@ RowSpace training_space(const ColumnMoments& a, const ColumnMoments& b, std::uin
   return {a.mean, deviation, seed};
 }
 
-void measure_features(Diagnosis& d, const RatioFitter& ratios, const Matrix& train,
-                      const Matrix& target, const std::vector<Feature>& features,
-                      const std::vector<std::size_t>& detail, const Views& views,
-                      std::span<const double> weight, double joint_kl, int threads) {
-  std::vector<Columns> view_columns(views.names.size());
-  for (std::size_t j = 0; j < views.view_of.size(); ++j) {
-    view_columns[views.view_of[j]].push_back(static_cast<std::int32_t>(j));
+std::vector<std::string> column_names(const DiagnoseData& data) {
+  std::vector<std::string> names(data.train.cols);
+  for (const Feature& f : data.features) {
+    for (std::size_t k = 0; k < f.columns.size(); ++k) {
+      names[f.columns[k]] = f.levels.empty() ? f.name : f.name + "=" + f.levels[k];
+    }
+  }
+  return names;
+}
+
+/// Means in the units of the file.
+std::vector<MeanShift> original_means(const DiagnoseData& data, std::span<const double> log_weight,
+                                      int threads) {
+  std::vector<MeanShift> means = mean_shifts(data.train, data.target, log_weight, {}, threads);
+  for (std::size_t j = 0; j < means.size(); ++j) {
+    for (double* mean : {&means[j].train, &means[j].weighted, &means[j].target}) {
+      *mean = data.units.original(j, *mean);
+    }
+    means[j].deviation *= data.units.scales()[j];
+  }
+  return means;
+}
+
+/// A view's numbers from those of its features; `kl(columns)` estimates a KL.
+void measure_view(ViewDivergence& view, const Diagnosis& d, const DiagnoseData& data,
+                  const std::vector<std::size_t>& detail, const Columns& columns,
+                  const std::function<double(const Columns&)>& kl) {
+  const FeatureShift* same = nullptr;
+  double error = 0;
+  for (std::size_t f = 0; f < detail.size(); ++f) {
+    const Columns& own = data.features[detail[f]].columns;
+    if (!std::binary_search(columns.begin(), columns.end(), own[0])) continue;
+    if (d.features[f].kl_binned >= view.kl_binned) {
+      view.kl_binned = d.features[f].kl_binned;
+      error = d.features[f].kl_binned_error;
+    }
+    if (own == columns) same = &d.features[f];
+  }
+  view.kl = same != nullptr ? same->kl : kl(columns);
+  view.generalized = view.kl < d.view_threshold;
+  view.stable = view.generalized && view.kl_binned - 2 * error < d.view_threshold;
+}
+
+/// Every view, and the features in `detail`. `all_kl`: of all columns together.
+void measure_features(Diagnosis& d, const DiagnoseData& data, const RatioFitter& ratios,
+                      const std::vector<std::size_t>& detail, std::span<const double> weight,
+                      double all_kl, int threads) {
+  const auto kl = [&](const Columns& columns) {
+    return columns.size() == data.train.cols ? all_kl : ratios.kl(columns);
+  };
+  d.features.resize(detail.size());
+  parallel_tasks(threads, detail.size(), [&](std::size_t f) {
+    const Feature& feature = data.features[detail[f]];
+    d.features[f] = compare_distributions(feature, data, weight);
+    d.features[f].kl = kl(feature.columns);
+  });
+  std::vector<Columns> columns(data.views.names.size());
+  for (std::size_t j = 0; j < data.views.view_of.size(); ++j) {
+    columns[data.views.view_of[j]].push_back(static_cast<std::int32_t>(j));
   }
   std::vector<double> moved;
-  moved.reserve(view_columns.size());
-  for (const Columns& columns : view_columns) moved.push_back(means_apart(columns, d.means));
-  const std::vector<std::size_t> looked_at = detailed(moved);
-  d.features.resize(detail.size());
-  d.views.resize(views.names.size());
-  parallel_tasks(threads, detail.size(), [&](std::size_t f) {
-    const Feature& feature = features[detail[f]];
-    d.features[f] = compare_distributions(feature, train.view(), target.view(), weight);
-    d.features[f].kl = feature.columns.size() == train.cols ? joint_kl : ratios.kl(feature.columns);
-  });
+  moved.reserve(columns.size());
+  for (const Columns& own : columns) moved.push_back(means_apart(own, d.means));
+  const std::vector<std::size_t> measured = detailed(moved);
+  d.views.resize(columns.size());
   parallel_tasks(threads, d.views.size(), [&](std::size_t v) {
-    ViewDivergence& view = d.views[v];
-    view.name = views.names[v];
-    const Columns& columns = view_columns[v];
-    const FeatureShift* same = nullptr;
-    double error = 0;
-    for (std::size_t f = 0; f < detail.size(); ++f) {
-      const Columns& own = features[detail[f]].columns;
-      if (views.view_of[own[0]] != static_cast<std::int32_t>(v)) continue;
-      if (d.features[f].kl_binned >= view.kl_binned) {
-        view.kl_binned = d.features[f].kl_binned;
-        error = d.features[f].kl_binned_error;
-      }
-      if (own == columns) same = &d.features[f];
-    }
-    if (same != nullptr) {
-      view.kl = same->kl;
-    } else {
-      const bool detail_view = std::binary_search(looked_at.begin(), looked_at.end(), v);
-      view.kl = !detail_view                   ? moved[v]
-                : columns.size() == train.cols ? joint_kl
-                                               : ratios.kl(columns);
-    }
-    view.generalized = view.kl < d.view_threshold;
-    view.stable = view.generalized && view.kl_binned - 2 * error < d.view_threshold;
+    d.views[v].name = data.views.names[v];
+    const bool by_ratio = std::binary_search(measured.begin(), measured.end(), v);
+    measure_view(d.views[v], d, data, detail, columns[v],
+                 [&](const Columns& own) { return by_ratio ? kl(own) : moved[v]; });
   });
+}
+
+/// Weights and what they do, from the joint ratio; returns the log weights. `all_kl`: of all
+/// columns, where a feature or view has them all.
+std::vector<double> weigh(Diagnosis& d, const DiagnoseData& data, const RatioFitter& ratios,
+                          int threads, double& all_kl) {
+  const std::unique_ptr<DensityRatio> joint = ratios.joint();
+  std::vector<double> log_weight = joint->log_ratio(data.train, threads);
+  d.effective_sample_size = effective_sample_size(log_weight);
+  d.heaviest = largest_weights(log_weight, 5);
+  d.weights = histogram(log_weight);
+  d.means = original_means(data, log_weight, threads);
+  if (data.features.size() > 1 && data.views.names.size() > 1) return log_weight;  // not needed
+  if (ratios.agrees(log_weight)) {
+    all_kl = symmetric_kl(log_weight, joint->log_ratio(data.target, threads));
+  } else {
+    Columns all(data.train.cols);
+    std::iota(all.begin(), all.end(), 0);
+    all_kl = ratios.kl(all);
+  }
+  return log_weight;
 }
 
 }  // namespace
@@ -205,72 +252,53 @@ std::vector<Feature> features_of(const std::vector<std::string>& names) {
   return features;
 }
 
-Diagnosis diagnose(const Matrix& train, const Matrix& target, const std::vector<Feature>& features,
-                   const Views& views, const DiagnoseOptions& options) {
-  check(train, target, features, views, options);
+Diagnosis diagnose(const Preparation& preparation, const PreparedRows& train,
+                   const PreparedRows& target, const DiagnoseOptions& options) {
+  return diagnose({train.features, target.features, preparation.scaler(),
+                   features_of(preparation.encoder()), preparation.views()},
+                  options);
+}
+
+Diagnosis diagnose(const DiagnoseData& data, const DiagnoseOptions& options) {
+  check(data, options);
   const auto announce = [&](std::string_view stage, double share) {
     if (options.progress) options.progress(stage, share);
   };
   Diagnosis d;
-  d.train_rows = train.rows;
-  d.target_rows = target.rows;
+  d.train_rows = data.train.rows;
+  d.target_rows = data.target.rows;
   d.level = options.level;
   d.view_threshold = options.view_threshold;
   d.ratio = to_string(options.ratio.method);
-  d.columns.resize(train.cols);
-  for (const Feature& f : features) {
-    for (std::size_t k = 0; k < f.columns.size(); ++k) {
-      d.columns[f.columns[k]] = f.levels.empty() ? f.name : f.name + "=" + f.levels[k];
-    }
-  }
+  d.columns = column_names(data);
 
   announce("test for shift", 0);
-  // Means and bins are shown in the units of the file; all else is measured on scaled columns,
-  // whose moments neither overflow nor drown in an origin that is far away.
-  const Scaler scaler = Scaler::fit(options.scale, train);
-  Matrix train_scaled = train;
-  Matrix target_scaled = target;
-  scaler.apply(train_scaled);
-  scaler.apply(target_scaled);
-  const ColumnMoments train_moments = column_moments(train_scaled.view(), options.threads);
-  const ColumnMoments target_moments = column_moments(target_scaled.view(), options.threads);
-  const Rows train_rows(train_scaled.view(), {});
-  const Rows target_rows(target_scaled.view(), {});
+  const ColumnMoments train_moments = column_moments(data.train, options.threads);
+  const ColumnMoments target_moments = column_moments(data.target, options.threads);
+  const Rows train_rows(data.train, {});
+  const Rows target_rows(data.target, {});
   const RowSpace pooled =
-      pooled_space(train_moments, target_moments, static_cast<double>(train.rows),
-                   static_cast<double>(target.rows), options.seed);
+      pooled_space(train_moments, target_moments, static_cast<double>(d.train_rows),
+                   static_cast<double>(d.target_rows), options.seed);
   const DomainScores scores = domain_test(train_rows, target_rows, pooled, options);
   d.test = scores.test;
 
   announce("support", 0.2);
   const RowSpace own = training_space(train_moments, target_moments, options.seed);
-  Unsupported unsupported = find_unsupported(train_rows, target_rows, own, scores, options);
+  const Unsupported unsupported = find_unsupported(train_rows, target_rows, own, scores, options);
   d.support = unsupported.support;
 
   announce("density ratio", 0.3);
-  const RatioFitter ratios(train_scaled, target_scaled, options);
-  const std::unique_ptr<DensityRatio> joint = ratios.fit({});
-  const std::vector<double> log_weight = joint->log_ratio(train_scaled.view(), options.threads);
-  const double joint_kl =
-      symmetric_kl(log_weight, joint->log_ratio(target_scaled.view(), options.threads));
-  d.effective_sample_size = effective_sample_size(log_weight);
-  d.heaviest = largest_weights(log_weight, 5);
-  d.weights = histogram(log_weight);
-  d.means = mean_shifts(train.view(), target.view(), log_weight, {}, options.threads);
+  const RatioFitter ratios(data.train, data.target, options);
+  double all_kl = 0;
+  const std::vector<double> log_weight = weigh(d, data, ratios, options.threads, all_kl);
 
   announce("features", 0.5);
   std::vector<double> moved;
-  moved.reserve(features.size());
-  for (const Feature& f : features) moved.push_back(means_apart(f.columns, d.means));
+  moved.reserve(data.features.size());
+  for (const Feature& f : data.features) moved.push_back(means_apart(f.columns, d.means));
   const std::vector<std::size_t> detail = detailed(moved);
-  measure_features(d, ratios, train_scaled, target_scaled, features, detail, views,
-                   shares(log_weight), joint_kl, options.threads);
-  for (std::size_t f = 0; f < detail.size(); ++f) {
-    const auto j = static_cast<std::size_t>(features[detail[f]].columns[0]);
-    for (double& edge : d.features[f].edges) {
-      edge = edge * scaler.scales()[j] + scaler.offsets()[j];
-    }
-  }
+  measure_features(d, data, ratios, detail, shares(log_weight), all_kl, options.threads);
 
   announce("recommendation", 0.95);
   d.recommendation = recommend(d, options.views);
@@ -278,7 +306,7 @@ Diagnosis diagnose(const Matrix& train, const Matrix& target, const std::vector<
     d.recommendation.label_first =
         rows_to_label(target_rows, own, unsupported, scores.target, options);
   }
-  illustrate(d, train, target, features, detail, unsupported.row, options.seed);
+  illustrate(d, data, detail, unsupported.row, options.seed);
   return d;
 }
 

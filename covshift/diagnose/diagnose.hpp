@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "covshift/base/names.hpp"
-#include "covshift/data/encoder.hpp"
-#include "covshift/data/scaling.hpp"
-#include "covshift/data/views.hpp"
+#include "covshift/data/preparation.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 #include "covshift/ratio/ratio.hpp"
 
@@ -30,16 +28,11 @@ std::vector<Feature> features_of(const Encoder& encoder);
 std::vector<Feature> features_of(const std::vector<std::string>& names);
 
 struct DiagnoseOptions {
-  /// Its columns, seed and threads are not used. Cross-validated, not `stable`: how bad the shift
-  /// is must not be smoothed over.
-  RatioOptions ratio = [] {
-    RatioOptions options;
-    options.lambda.rule = RatioLambda::Rule::cv;
-    return options;
-  }();
-  ScaleKind scale = ScaleKind::unit;  ///< of what test and density ratio see
-  double view_threshold = 0.1;        ///< below it a view generalizes (paper)
-  double level = 0.05;                ///< p-values up to this are shift
+  /// As a fit's, so that both agree on each view; its columns, seed and threads are not used. Only
+  /// the joint ratio, which tells how bad the shift is, is never smoothed (RatioLambda::Rule::cv).
+  RatioOptions ratio;
+  double view_threshold = 0.1;  ///< below it a view generalizes (paper)
+  double level = 0.05;          ///< p-values up to this are shift
   int folds = 5;
   int permutations = 199;
   /// Rows of each sample at most for what is costlier than a few passes over the data: the
@@ -50,6 +43,16 @@ struct DiagnoseOptions {
   std::uint64_t seed = 0;
   int threads = 0;  ///< 0: all cores; the result is the same for any number
   std::function<void(std::string_view, double)> progress;
+};
+
+/// Two samples of the same encoded columns, scaled; `units` is their scaling. All in the caller's
+/// memory.
+struct DiagnoseData {
+  const MatrixView& train;
+  const MatrixView& target;
+  const Scaler& units;
+  const std::vector<Feature>& features;
+  const Views& views;
 };
 
 /// Is there shift: how well a discriminant on all columns and their squares tells held-out rows of
@@ -65,7 +68,7 @@ struct DomainTest {
   /// 1 if a sample has one row only.
   double p_value = 1;
   int permutations = 0;
-  std::size_t train_rows = 0;  ///< that the permutations looked at
+  std::size_t train_rows = 0;  ///< that the permutations used
   std::size_t target_rows = 0;
 };
 
@@ -108,7 +111,7 @@ struct Support {
 
 enum class Verdict {
   none,          ///< no shift is visible
-  undetermined,  ///< too few rows to tell
+  undetermined,  ///< too few rows to test
   mild,          ///< weighting will do
   views,         ///< some views are stable
   strong,        ///< everything moved
@@ -187,9 +190,10 @@ struct Diagnosis {
   [[nodiscard]] bool shifted() const { return test.p_value <= level; }
 };
 
-/// `train` and `target` as the encoder gave them, in the units of the file. Throws Error.
-Diagnosis diagnose(const Matrix& train, const Matrix& target, const std::vector<Feature>& features,
-                   const Views& views, const DiagnoseOptions& options = {});
+Diagnosis diagnose(const DiagnoseData& data, const DiagnoseOptions& options = {});
+/// The same of prepared samples. Throws Error.
+Diagnosis diagnose(const Preparation& preparation, const PreparedRows& train,
+                   const PreparedRows& target, const DiagnoseOptions& options = {});
 
 /// Every number of the diagnosis; rows count from 1. docs/diagnose.md says what each means.
 nlohmann::ordered_json to_json(const Diagnosis& diagnosis);

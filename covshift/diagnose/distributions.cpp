@@ -9,7 +9,7 @@
 namespace covshift {
 namespace {
 
-/// As many as the smaller sample can fill without looking ragged.
+/// As many as the smaller sample can fill smoothly.
 std::size_t picture_bins(std::size_t n, std::size_t m) {
   return std::clamp<std::size_t>(
       static_cast<std::size_t>(1.5 * std::sqrt(static_cast<double>(std::min(n, m)))), 8, 40);
@@ -22,24 +22,15 @@ std::size_t bins_for(std::size_t n, std::size_t m) {
   return std::clamp<std::size_t>(std::min(n, m) / 10, 4, 20);
 }
 
-/// One column as numbers; entries of a sparse row add up.
-std::vector<double> column_of(const MatrixView& x, std::int32_t column) {
-  const std::vector<std::int32_t> columns = {column};
-  const Rows rows(x, columns);
-  std::vector<double> values(x.rows, 0.0);
-  for (std::size_t i = 0; i < x.rows; ++i) {
-    rows.each(i, [&](std::size_t, double value) { values[i] += value; });
-  }
-  return values;
-}
-
 /// The position of the category of each row; the number of categories where it has none of them.
-std::vector<std::size_t> categories_of(const Feature& feature, const MatrixView& x) {
+std::vector<std::size_t> categories_of(const Feature& feature, const MatrixView& x,
+                                       const Scaler& units) {
   const Rows rows(x, feature.columns);
   std::vector<std::size_t> category(x.rows, feature.levels.size());
   for (std::size_t i = 0; i < x.rows; ++i) {
     rows.each(i, [&](std::size_t j, double value) {
-      if (value != 0) category[i] = j;
+      const auto column = static_cast<std::size_t>(feature.columns[j]);
+      if (value != units.scaled_zero(column)) category[i] = j;
     });
   }
   return category;
@@ -57,15 +48,15 @@ void set_binned(FeatureShift& out, std::span<const double> train, std::span<cons
   out.kl_binned_error = binned.error;
 }
 
-void compare_categories(const Feature& feature, const MatrixView& train, const MatrixView& target,
+void compare_categories(const Feature& feature, const DiagnoseData& data,
                         std::span<const double> weight, FeatureShift& out) {
   out.levels = feature.levels;
   std::vector<double> counts[2];  // NOLINT(*-c-arrays)
   std::vector<double> weighted(feature.levels.size() + 1, 0.0);
-  const MatrixView* sample[2] = {&train, &target};  // NOLINT(*-c-arrays)
+  const MatrixView* sample[2] = {&data.train, &data.target};  // NOLINT(*-c-arrays)
   for (int s = 0; s < 2; ++s) {
     counts[s].assign(feature.levels.size() + 1, 0.0);
-    const std::vector<std::size_t> category = categories_of(feature, *sample[s]);
+    const std::vector<std::size_t> category = categories_of(feature, *sample[s], data.units);
     for (std::size_t i = 0; i < category.size(); ++i) {
       counts[s][category[i]] += 1;
       if (s == 0) weighted[category[i]] += weight[i];
@@ -121,66 +112,74 @@ std::vector<double> few_of(std::span<const double> values) {
   return found;
 }
 
-void compare_numbers(const Feature& feature, const MatrixView& train, const MatrixView& target,
-                     std::span<const double> weight, FeatureShift& out) {
-  const std::vector<double> a = column_of(train, feature.columns[0]);
-  const std::vector<double> b = column_of(target, feature.columns[0]);
-  std::vector<double> all = a;
-  all.insert(all.end(), b.begin(), b.end());
-  const auto one = [](std::size_t) { return 1.0; };
-  const std::size_t bins = bins_for(a.size(), b.size());
+/// The inner edges of bins for binned_kl: between few values one bin for each, else equal shares.
+struct Edges {
+  std::vector<double> values;  // the different ones, where they are few
+  std::vector<double> inner;
+  double low, high;  // of the picture
+};
+
+Edges edges_of(std::vector<double> all, std::size_t bins) {
+  Edges edges{few_of(all), {}, 0, 0};
+  const std::vector<double>& values = edges.values;
+  if (!values.empty()) {
+    const auto half = [&](std::size_t k) { return (values[k] - values[k - 1]) / 2; };
+    const std::size_t last = values.size() - 1;
+    for (std::size_t k = 1; k <= last; ++k) edges.inner.push_back(values[k - 1] + half(k));
+    edges.low = values.front() - (last > 0 ? half(1) : 0.5);
+    edges.high = values.back() + (last > 0 ? half(last) : 0.5);
+    return edges;
+  }
   const auto rank = [&](double share) {
     return static_cast<std::size_t>(share * static_cast<double>(all.size() - 1));
   };
-  const auto quantile = [&](double share) { return all[rank(share)]; };
-  // Few values: a bin for each, both for the number and for the picture.
-  const std::vector<double> values = few_of(all);
-  const bool few = !values.empty();
-  if (!few) {
-    std::vector<std::size_t> ranks = {rank(0), rank(0.001), rank(0.999), rank(1)};
-    for (std::size_t k = 1; k < bins; ++k) {
-      ranks.push_back(rank(static_cast<double>(k) / static_cast<double>(bins)));
-    }
-    std::sort(ranks.begin(), ranks.end());
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    select_ranks(all, ranks);
+  std::vector<std::size_t> ranks = {rank(0), rank(0.001), rank(0.999), rank(1)};
+  std::vector<std::size_t> quantiles;
+  for (std::size_t k = 1; k < bins; ++k) {
+    quantiles.push_back(rank(static_cast<double>(k) / static_cast<double>(bins)));
   }
-  std::vector<double> inner;
-  if (few) {
-    for (std::size_t k = 1; k < values.size(); ++k) {
-      inner.push_back(values[k - 1] + (values[k] - values[k - 1]) / 2);
-    }
-  } else {
-    for (std::size_t k = 1; k < bins; ++k) {
-      const double q = quantile(static_cast<double>(k) / static_cast<double>(bins));
-      if (inner.empty() || q > inner.back()) inner.push_back(q);
-    }
+  ranks.insert(ranks.end(), quantiles.begin(), quantiles.end());
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  select_ranks(all, ranks);
+  for (const std::size_t r : quantiles) {
+    if (edges.inner.empty() || all[r] > edges.inner.back()) edges.inner.push_back(all[r]);
   }
-  set_binned(out, count(a, inner, one), count(b, inner, one));
-  if (few) {
-    const double margin = values.size() > 1 ? (values[1] - values[0]) / 2 : 0.5;
-    const double end = values.size() > 1 ? (values.back() - values[values.size() - 2]) / 2 : 0.5;
-    out.edges.push_back(values.front() - margin);
-    out.edges.insert(out.edges.end(), inner.begin(), inner.end());
-    out.edges.push_back(values.back() + end);
-  } else {
-    double low = quantile(0.001);
-    double high = quantile(0.999);
-    if (!(low < high)) {
-      low = quantile(0);
-      high = quantile(1);
-    }
-    inner.clear();
+  edges.low = all[rank(0.001)];
+  edges.high = all[rank(0.999)];
+  if (!(edges.low < edges.high)) {
+    edges.low = all[rank(0)];
+    edges.high = all[rank(1)];
+  }
+  return edges;
+}
+
+void compare_numbers(const Feature& feature, const DiagnoseData& data,
+                     std::span<const double> weight, FeatureShift& out) {
+  const std::int32_t column = feature.columns[0];
+  const std::vector<double> a = take_column(data.train, column);
+  const std::vector<double> b = take_column(data.target, column);
+  std::vector<double> all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  const Edges edges = edges_of(std::move(all), bins_for(a.size(), b.size()));
+  const auto one = [](std::size_t) { return 1.0; };
+  set_binned(out, count(a, edges.inner, one), count(b, edges.inner, one));
+  out.edges = {edges.low};
+  if (edges.values.empty()) {
     const std::size_t drawn = picture_bins(a.size(), b.size());
-    for (std::size_t k = 0; k <= drawn; ++k) {
+    for (std::size_t k = 1; k < drawn; ++k) {
       const double t = static_cast<double>(k) / static_cast<double>(drawn);
-      out.edges.push_back(low * (1 - t) + high * t);
+      out.edges.push_back(edges.low * (1 - t) + edges.high * t);
     }
-    inner.assign(out.edges.begin() + 1, out.edges.end() - 1);
+  } else {
+    out.edges.insert(out.edges.end(), edges.inner.begin(), edges.inner.end());
   }
-  out.train = shares(count(a, inner, one));
-  out.target = shares(count(b, inner, one));
-  out.weighted = shares(count(a, inner, [&](std::size_t i) { return weight[i]; }));
+  out.edges.push_back(edges.high);
+  const std::span<const double> drawn(out.edges.data() + 1, out.edges.size() - 2);
+  out.train = shares(count(a, drawn, one));
+  out.target = shares(count(b, drawn, one));
+  out.weighted = shares(count(a, drawn, [&](std::size_t i) { return weight[i]; }));
+  for (double& edge : out.edges) edge = data.units.original(static_cast<std::size_t>(column), edge);
 }
 
 }  // namespace
@@ -199,16 +198,12 @@ BinnedKl binned_kl(std::span<const double> train_counts, std::span<const double>
   return {std::max(0.0, kl - (bins - 1) * noise), std::sqrt(2 * (bins - 1)) * noise};
 }
 
-FeatureShift compare_distributions(const Feature& feature, const MatrixView& train,
-                                   const MatrixView& target, std::span<const double> weight) {
+FeatureShift compare_distributions(const Feature& feature, const DiagnoseData& data,
+                                   std::span<const double> weight) {
   FeatureShift out;
   out.name = feature.name;
   out.categorical = !feature.levels.empty();
-  if (out.categorical) {
-    compare_categories(feature, train, target, weight, out);
-  } else {
-    compare_numbers(feature, train, target, weight, out);
-  }
+  (out.categorical ? compare_categories : compare_numbers)(feature, data, weight, out);
   return out;
 }
 

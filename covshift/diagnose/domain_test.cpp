@@ -16,7 +16,7 @@ using Matrix2 = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
 constexpr Index most_at_once = 500;  // permutations: all would take memory, rows times as many
-constexpr double largest_z = 6;      // of what is squared: one outlier is not to speak for all
+constexpr double largest_z = 6;      // of what is squared: limits the influence of outliers
 
 /// A pooled sample, training rows first, in the columns of the discriminant.
 class Pool {
@@ -194,10 +194,15 @@ std::vector<double> score_all(const Pool& pool, const Folds& folds,
   return area;
 }
 
-/// The mean AUC over folds of the data (first) and of each permutation.
-std::vector<double> permuted_areas(const Pool& pool, const Folds& folds, std::size_t n_train,
-                                   std::size_t n_target, std::size_t offset, int permutations,
-                                   std::uint64_t seed, int threads) {
+/// The rows that take part in the permutations, fold by fold.
+struct DealtRows {
+  std::vector<Matrix2> z;       // columns are rows of the pool
+  std::vector<Vector> sample;   // of each row, 1: target
+  std::vector<FoldSums> sums;   // `train` of all rows: whose they are is the permutation's to say
+};
+
+DealtRows gather(const Pool& pool, const Folds& folds, std::size_t n_train, std::size_t n_target,
+                 std::size_t offset) {
   const Index d = pool.dims();
   const auto count = static_cast<std::size_t>(folds.count);
   std::vector<std::vector<std::size_t>> rows(count);  // of the pool, for each fold
@@ -208,23 +213,44 @@ std::vector<double> permuted_areas(const Pool& pool, const Folds& folds, std::si
     const std::size_t row = offset + folds.target_order[i];
     rows[folds.of[row]].push_back(row);
   }
-  std::vector<Matrix2> z(count);
-  std::vector<Vector> dealt(count);  // of each row, 1: target
-  std::vector<FoldSums> sums(count, FoldSums(d));
+  DealtRows dealt{std::vector<Matrix2>(count), std::vector<Vector>(count),
+                  std::vector<FoldSums>(count, FoldSums(d))};
   for (std::size_t f = 0; f < count; ++f) {
     const auto n = static_cast<Index>(rows[f].size());
-    z[f].resize(d, n);
-    dealt[f].resize(n);
+    dealt.z[f].resize(d, n);
+    dealt.sample[f].resize(n);
     for (Index i = 0; i < n; ++i) {
-      pool.fill(rows[f][i], z[f].col(i).data());
-      dealt[f][i] = pool.is_target(rows[f][i]) ? 1 : 0;
+      pool.fill(rows[f][i], dealt.z[f].col(i).data());
+      dealt.sample[f][i] = pool.is_target(rows[f][i]) ? 1 : 0;
     }
-    sums[f].gram.selfadjointView<Eigen::Lower>().rankUpdate(z[f]);
-    sums[f].train = z[f].rowwise().sum();  // all rows: which are whose is the permutation's
-    sums[f].n_target = dealt[f].sum();
-    sums[f].n_train = static_cast<double>(n) - sums[f].n_target;
+    FoldSums& sums = dealt.sums[f];
+    sums.gram.selfadjointView<Eigen::Lower>().rankUpdate(dealt.z[f]);
+    sums.train = dealt.z[f].rowwise().sum();
+    sums.n_target = dealt.sample[f].sum();
+    sums.n_train = static_cast<double>(n) - sums.n_target;
   }
-  const std::vector<FoldSums> rest = others(sums);
+  return dealt;
+}
+
+/// The AUC of each column of scores; `label`: 1 for rows dealt to the target.
+void column_areas(const Matrix2& score, const Matrix2& label, double* area) {
+  std::vector<double> sides[2];  // NOLINT(*-c-arrays)
+  for (Index b = 0; b < score.cols(); ++b) {
+    sides[0].clear();
+    sides[1].clear();
+    for (Index i = 0; i < score.rows(); ++i) {
+      sides[label(i, b) > 0 ? 1 : 0].push_back(static_cast<float>(score(i, b)));
+    }
+    area[b] = area_under_curve(sides[0], sides[1]);
+  }
+}
+
+/// The mean AUC over folds of the data (first) and of each permutation.
+std::vector<double> permuted_areas(DealtRows dealt, int permutations, std::uint64_t seed,
+                                   int threads) {
+  const std::size_t count = dealt.z.size();
+  const Index d = dealt.z[0].rows();
+  const std::vector<FoldSums> rest = others(dealt.sums);
   const std::vector<Covariance> covariance(rest.begin(), rest.end());
   Random random(seed + 1);
   std::vector<std::vector<double>> area(count, std::vector<double>(permutations + 1));
@@ -234,13 +260,14 @@ std::vector<double> permuted_areas(const Pool& pool, const Folds& folds, std::si
   for (Index first = 0; first < columns; first += most_at_once) {
     const Index some = std::min(most_at_once, columns - first);
     for (std::size_t f = 0; f < count; ++f) {
-      label[f].resize(dealt[f].size(), some);
+      Vector& sample = dealt.sample[f];
+      label[f].resize(sample.size(), some);
       for (Index b = 0; b < some; ++b) {
-        if (first + b > 0) random.shuffle(std::span(dealt[f].data(), rows[f].size()));
-        label[f].col(b) = dealt[f];
+        if (first + b > 0) random.shuffle(std::span(sample.data(), sample.size()));
+        label[f].col(b) = sample;
       }
     }
-    parallel_tasks(threads, count, [&](std::size_t f) { target[f] = z[f] * label[f]; });
+    parallel_tasks(threads, count, [&](std::size_t f) { target[f] = dealt.z[f] * label[f]; });
     parallel_tasks(threads, count, [&](std::size_t f) {
       Matrix2 sum = Matrix2::Zero(d, some);
       for (std::size_t g = 0; g < count; ++g) {
@@ -248,22 +275,14 @@ std::vector<double> permuted_areas(const Pool& pool, const Folds& folds, std::si
       }
       const Matrix2 difference =
           sum / rest[f].n_target - ((-sum).colwise() + rest[f].train) / rest[f].n_train;
-      const Matrix2 score = z[f].transpose() * covariance[f].solve(difference);
-      std::vector<double> sides[2];  // NOLINT(*-c-arrays)
-      for (Index b = 0; b < some; ++b) {
-        sides[0].clear();
-        sides[1].clear();
-        for (Index i = 0; i < score.rows(); ++i) {
-          sides[label[f](i, b) > 0 ? 1 : 0].push_back(static_cast<float>(score(i, b)));
-        }
-        area[f][static_cast<std::size_t>(first + b)] = area_under_curve(sides[0], sides[1]);
-      }
+      const Matrix2 score = dealt.z[f].transpose() * covariance[f].solve(difference);
+      column_areas(score, label[f], area[f].data() + first);
     });
   }
   for (std::size_t f = 1; f < count; ++f) {
     for (std::size_t b = 0; b < area[0].size(); ++b) area[0][b] += area[f][b];
   }
-  for (double& a : area[0]) a /= folds.count;
+  for (double& a : area[0]) a /= static_cast<double>(count);
   return area[0];
 }
 
@@ -296,7 +315,7 @@ DomainScores domain_test(const Rows& train, const Rows& target, const RowSpace& 
   test.target_rows = std::min(target.size(), most);
   test.permutations = options.permutations;
   const std::vector<double> permuted =
-      permuted_areas(pool, folds, test.train_rows, test.target_rows, train.size(),
+      permuted_areas(gather(pool, folds, test.train_rows, test.target_rows, train.size()),
                      options.permutations, options.seed, options.threads);
   // Areas that differ by the rounding of their sum only are equal.
   const auto as_large = std::count_if(permuted.begin() + 1, permuted.end(),

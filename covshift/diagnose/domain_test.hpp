@@ -19,9 +19,8 @@ struct DomainScores {
 /// spread is seen). S is the covariance of both samples *together*. Hence, when the permutation
 /// test deals the labels anew (within each fold, which keeps the numbers of both samples), S stays
 /// and only means change: every permutation is refitted and scored exactly like the data, at the
-/// price of two products with the data. Folds are dealt without a look at the rows: dealt along
-/// their contents, equal rows would be spread evenly and folds agree with each other more than
-/// chance.
+/// price of two products with the data. Folds do not depend on the contents of rows: equal rows
+/// would otherwise be spread evenly, and folds would agree more than by chance.
 DomainScores domain_test(const Rows& train, const Rows& target, const RowSpace& space,
                          const DiagnoseOptions& options);
 

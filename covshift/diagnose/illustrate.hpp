@@ -6,9 +6,8 @@
 namespace covshift {
 
 /// Sets shown, scatter, unsupported_values and label_values. `detail`: the position among
-/// `features` of each of d.features; `unsupported`: of every target row.
-void illustrate(Diagnosis& d, const Matrix& train, const Matrix& target,
-                const std::vector<Feature>& features, const std::vector<std::size_t>& detail,
+/// samples.features of each of d.features; `unsupported`: of every target row.
+void illustrate(Diagnosis& d, const DiagnoseData& samples, const std::vector<std::size_t>& detail,
                 const std::vector<bool>& unsupported, std::uint64_t seed);
 
 }  // namespace covshift

@@ -1,97 +1,99 @@
 #include "covshift/diagnose/ratio_fitter.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
 
 #include "covshift/base/random.hpp"
+#include "covshift/data/rows.hpp"
+#include "covshift/ratio/logistic.hpp"
 
 namespace covshift {
 namespace {
 
 constexpr std::size_t most_kmm_rows = 2000;  // its cost grows with their square
 
-Matrix some_rows(const Matrix& x, std::size_t count, Random& random) {
-  std::vector<std::size_t> order(x.rows);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  for (std::size_t i = 0; i < count; ++i) std::swap(order[i], order[i + random.below(x.rows - i)]);
-  Matrix out;
-  out.rows = count;
-  out.cols = x.cols;
-  out.sparse = x.sparse;
-  if (x.sparse) out.offsets.push_back(0);
-  const auto at = [](const auto& list, std::size_t i) {
-    return list.begin() + static_cast<std::ptrdiff_t>(i);
-  };
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t first = x.sparse ? x.offsets[order[i]] : order[i] * x.cols;
-    const std::size_t last = x.sparse ? x.offsets[order[i] + 1] : first + x.cols;
-    out.values.insert(out.values.end(), at(x.values, first), at(x.values, last));
-    if (!x.sparse) continue;
-    out.columns.insert(out.columns.end(), at(x.columns, first), at(x.columns, last));
-    out.offsets.push_back(static_cast<std::int64_t>(out.values.size()));
-  }
-  return out;
-}
+using Rule = RatioLambda::Rule;
 
-/// A few columns of a dense matrix, side by side: passes over one column of many would load them
-/// all.
-Matrix some_columns(const Matrix& x, const std::vector<std::int32_t>& columns) {
+/// A few columns side by side: passes over one column of many would load them all.
+Matrix take_columns(const MatrixView& x, const std::vector<std::int32_t>& columns) {
+  const Rows rows(x, columns);
   Matrix out;
   out.rows = x.rows;
   out.cols = columns.size();
-  out.values.reserve(out.rows * out.cols);
-  for (std::size_t i = 0; i < x.rows; ++i) {
-    for (const std::int32_t j : columns) out.values.push_back(x.values[i * x.cols + j]);
-  }
+  out.values.resize(out.rows * out.cols);
+  for (std::size_t i = 0; i < x.rows; ++i) rows.gather(i, out.values.data() + i * out.cols);
   return out;
 }
 
 }  // namespace
 
-RatioFitter::RatioFitter(const Matrix& train, const Matrix& target, const DiagnoseOptions& options)
-    : train_(train), target_(target), options_(options.ratio) {
+RatioFitter::RatioFitter(const MatrixView& train, const MatrixView& target,
+                         const DiagnoseOptions& options)
+    : options_(options.ratio), rows_{train, target, train, target} {
   options_.seed = options.seed;
   options_.threads = options.threads;
   const std::size_t most = options_.method == RatioMethod::kmm
                                ? std::min(options.subsample, most_kmm_rows)
                                : options.subsample;
   Random random(options.seed + 4);
-  if (train.rows > most) some_train_ = some_rows(train, most, random);
-  if (target.rows > most) some_target_ = some_rows(target, most, random);
-  sampled_ = train.rows > most || target.rows > most;
+  const auto draw = [&](const MatrixView& x, Matrix& some, MatrixView& view) {
+    if (x.rows <= most) return;
+    some = take_rows(x, random.sample(x.rows, most));
+    view = some.view();
+    view.finite = x.finite;
+    sampled_ = true;
+  };
+  draw(train, some_train_, rows_.some_train);
+  draw(target, some_target_, rows_.some_target);
 }
 
-std::unique_ptr<DensityRatio> RatioFitter::fit(const std::vector<std::int32_t>& columns) const {
-  return fit(columns, train_, target_, some_train_, some_target_);
-}
-
-std::unique_ptr<DensityRatio> RatioFitter::fit(const std::vector<std::int32_t>& columns,
-                                               const Matrix& train, const Matrix& target,
-                                               const Matrix& some_train,
-                                               const Matrix& some_target) const {
+std::unique_ptr<DensityRatio> RatioFitter::fit(const Pair& rows,
+                                               const std::vector<std::int32_t>& columns,
+                                               RatioLambda lambda) const {
   RatioOptions options = options_;
   options.columns = columns;
+  options.lambda = lambda;
   const bool logistic = options.method == RatioMethod::logistic;
+  const bool chosen = lambda.rule == Rule::cv || lambda.rule == Rule::stable;
   const bool all_at_once = options.method == RatioMethod::none ||
-                           options.method == RatioMethod::gaussian ||
-                           (logistic && options.lambda.rule != RatioLambda::Rule::cv);
-  if (!sampled_ || all_at_once) return fit_ratio(options, train.view(), target.view());
-  const Matrix& from = some_train.rows > 0 ? some_train : train;
-  const Matrix& to = some_target.rows > 0 ? some_target : target;
-  std::unique_ptr<DensityRatio> ratio = fit_ratio(options, from.view(), to.view());
+                           options.method == RatioMethod::gaussian || (logistic && !chosen);
+  if (!sampled_ || all_at_once) return fit_ratio(options, rows.train, rows.target);
+  if (logistic) options.lambda.rule = Rule::cv;
+  std::unique_ptr<DensityRatio> ratio = fit_ratio(options, rows.some_train, rows.some_target);
   if (!logistic) return ratio;
-  options.lambda = {RatioLambda::Rule::value, ratio->report().at("lambda").get<double>()};
-  return fit_ratio(options, train.view(), target.view());
+  options.lambda = {Rule::value, ratio->report().at("lambda").get<double>()};
+  const double floor =
+      lambda.rule == Rule::stable ? stable_floor(static_cast<double>(rows.train.rows)) : 0;
+  for (;; options.lambda.value *= std::sqrt(10.0)) {
+    ratio = fit_ratio(options, rows.train, rows.target);
+    if (effective_sample_size(ratio->log_ratio(rows.train, options.threads)) >= floor) return ratio;
+  }
+}
+
+std::unique_ptr<DensityRatio> RatioFitter::joint() const {
+  RatioLambda lambda = options_.lambda;
+  if (lambda.rule == Rule::stable) lambda.rule = Rule::cv;
+  return fit(rows_, {}, lambda);
+}
+
+bool RatioFitter::agrees(std::span<const double> joint_log_weight) const {
+  return options_.method != RatioMethod::logistic || options_.lambda.rule != Rule::stable ||
+         effective_sample_size(joint_log_weight) >=
+             stable_floor(static_cast<double>(joint_log_weight.size()));
 }
 
 double RatioFitter::kl(const std::vector<std::int32_t>& columns) const {
-  if (train_.sparse || columns.size() * 2 > train_.cols) {
-    return symmetric_kl(*fit(columns), train_.view(), target_.view(), {}, options_.threads);
+  const bool sparse = rows_.train.storage.index() >= 2;
+  if (sparse || columns.size() * 2 > rows_.train.cols) {
+    const auto ratio = fit(rows_, columns, options_.lambda);
+    return symmetric_kl(*ratio, rows_.train, rows_.target, {}, options_.threads);
   }
-  const Matrix train = some_columns(train_, columns);
-  const Matrix target = some_columns(target_, columns);
-  const auto ratio = fit({}, train, target, some_columns(some_train_, columns),
-                         some_columns(some_target_, columns));
+  const Matrix train = take_columns(rows_.train, columns);
+  const Matrix target = take_columns(rows_.target, columns);
+  const Matrix some_train = sampled_ ? take_columns(rows_.some_train, columns) : Matrix{};
+  const Matrix some_target = sampled_ ? take_columns(rows_.some_target, columns) : Matrix{};
+  const auto ratio = fit({train.view(), target.view(), some_train.view(), some_target.view()}, {},
+                         options_.lambda);
   return symmetric_kl(*ratio, train.view(), target.view(), {}, options_.threads);
 }
 

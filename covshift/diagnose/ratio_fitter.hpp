@@ -7,29 +7,34 @@
 
 namespace covshift {
 
-/// Where there are more rows than `DiagnoseOptions::subsample`, the lambda of a logistic ratio is
-/// chosen on a subsample and the ratio then fitted to every row; kernel ratios are fitted to the
-/// subsample.
+/// Up to `DiagnoseOptions::subsample` rows the ratios are those of a fit with the same options.
+/// Above that, lambda of a logistic ratio is chosen on a subsample and the ratio then fitted to
+/// every row; kernel ratios are fitted to the subsample.
 class RatioFitter {
  public:
-  /// Looks at the matrices for as long as it lives.
-  RatioFitter(const Matrix& train, const Matrix& target, const DiagnoseOptions& options);
+  /// The matrices must outlive it.
+  RatioFitter(const MatrixView& train, const MatrixView& target, const DiagnoseOptions& options);
 
-  /// Of some columns (empty: all).
-  [[nodiscard]] std::unique_ptr<DensityRatio> fit(const std::vector<std::int32_t>& columns) const;
-  /// Symmetric KL of the samples in these columns.
+  /// Of all columns, never smoothed as RatioLambda::Rule::stable smooths it: how bad the shift is
+  /// must show.
+  [[nodiscard]] std::unique_ptr<DensityRatio> joint() const;
+  /// Symmetric KL of the samples in these columns, as a fit estimates it.
   [[nodiscard]] double kl(const std::vector<std::int32_t>& columns) const;
+  /// True if the options' ratio of all columns is that of joint(), whose weights these are.
+  [[nodiscard]] bool agrees(std::span<const double> joint_log_weight) const;
 
  private:
-  [[nodiscard]] std::unique_ptr<DensityRatio> fit(const std::vector<std::int32_t>& columns,
-                                                  const Matrix& train, const Matrix& target,
-                                                  const Matrix& some_train,
-                                                  const Matrix& some_target) const;
+  struct Pair {
+    MatrixView train, target;            // all rows
+    MatrixView some_train, some_target;  // the subsample
+  };
+  [[nodiscard]] std::unique_ptr<DensityRatio> fit(const Pair& rows,
+                                                  const std::vector<std::int32_t>& columns,
+                                                  RatioLambda lambda) const;
 
-  const Matrix& train_;
-  const Matrix& target_;
   RatioOptions options_;
-  Matrix some_train_, some_target_;  // without rows: all of them
+  Matrix some_train_, some_target_;
+  Pair rows_;
   bool sampled_ = false;
 };
 

@@ -4,14 +4,15 @@
 
 #include <algorithm>
 
+
 namespace covshift {
 namespace {
 
-// Shares of the target without training support from which on no method can help: where nothing
-// is stable that evidence could come from, and in any case.
+// Shares of the target without training support above which no method can help: where no view is
+// stable, and in any case.
 constexpr double most_unsupported = 0.5;
 constexpr double all_unsupported = 0.9;
-constexpr double some_unsupported = 0.05;   // worth a word
+constexpr double some_unsupported = 0.05;   // mentioned in the summary
 constexpr double weighting_suffices = 0.5;  // effective sample size, as a share of the rows
 
 /// A list for a sentence, not too long for one.
@@ -44,11 +45,11 @@ std::string shell_word(const std::string& text) {
 }
 
 std::string view_command(const std::vector<std::string>& stable, const std::string& views) {
-  constexpr std::size_t most = 50;  // that one would want to read or paste
+  constexpr std::size_t most = 50;  // names that a user would still read or paste
   std::string list;
   for (const std::string& name : stable) {
     if (name.find(',') != std::string::npos || stable.size() > most) {
-      list = "auto";  // a comma parts the names
+      list = "auto";  // commas separate the names
       break;
     }
     list += (list.empty() ? "" : ",") + name;
@@ -74,13 +75,13 @@ class Writer {
   Recommendation write() {
     if (d_.test.folds == 0) {
       set(Verdict::undetermined, {"lr"}, "--method lr",
-          "A sample has one row only: whether there is shift cannot be told. Bring more rows.");
+          "Too few rows to test for shift; provide more.");
       reason("rows", static_cast<double>(std::min(d_.train_rows, d_.target_rows)), 2,
-             "A row that is held out leaves none to compare it with.");
+             "A sample has one row only: holding it out leaves none to compare it with.");
       return std::move(out_);
     }
     reason("p-value", d_.test.p_value, d_.level,
-           fmt::format("Training and target are told apart with an AUC of {:.3f} (0.5 is a coin); "
+           fmt::format("Training and target are told apart with an AUC of {:.3f} (0.5 is chance); "
                        "{} of {} random relabellings did as well (p = {:.3g}).",
                        d_.test.auc, extreme(), d_.test.permutations, d_.test.p_value));
     if (!d_.shifted()) {
@@ -120,7 +121,7 @@ class Writer {
     const std::size_t rows = std::min(d_.train_rows, d_.target_rows);
     if (rows < few) {
       reason("few-rows", static_cast<double>(rows), few,
-             fmt::format("With {} rows in a sample only a large shift would be seen.", rows));
+             fmt::format("With {} rows in a sample only a large shift is detectable.", rows));
     }
     out_.shifted_views.clear();
     out_.stable_views.clear();
@@ -137,7 +138,7 @@ class Writer {
       double largest = 0;
       for (const ViewDivergence& v : d_.views) largest = std::max({largest, v.kl, v.kl_binned});
       reason("shifted-views", largest, d_.view_threshold,
-             fmt::format("What moved: {} (symmetric KL up to {:.2f}, from {:.2g} on it counts).",
+             fmt::format("What moved: {} (symmetric KL up to {:.2f}; the threshold is {:.2g}).",
                          listed(out_.shifted_views), largest, d_.view_threshold));
     }
     for (const ViewDivergence& v : d_.views) {

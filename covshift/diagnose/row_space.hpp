@@ -10,8 +10,8 @@
 namespace covshift {
 
 /// x becomes (x - mean)/deviation, column by column. More than `most_dims` columns are hashed: each
-/// is added, with a sign, to one of so many dimensions. Both are drawn without a look at the rows,
-/// so that a test on the result is as valid as on the columns; it only sees less.
+/// is added, with a sign, to one of so many dimensions. Both are drawn independently of the
+/// rows, so that a test on the result is as valid as on the columns, only less powerful.
 class RowSpace {
  public:
   static constexpr std::size_t most_dims = 256;

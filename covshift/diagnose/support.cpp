@@ -19,15 +19,6 @@ constexpr std::size_t most_references = 500;
 constexpr std::size_t most_calibration = 5000;
 constexpr std::size_t most_candidates = 500;
 
-std::vector<std::size_t> draw(std::size_t n, std::size_t count, Random& random) {
-  std::vector<std::size_t> order(n);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  count = std::min(count, n);
-  for (std::size_t i = 0; i < count; ++i) std::swap(order[i], order[i + random.below(n - i)]);
-  order.resize(count);
-  return order;
-}
-
 Points gather(const Rows& rows, std::span<const std::size_t> which, const RowSpace& space) {
   Points points(space.dims(), which.size());
   for (std::size_t i = 0; i < which.size(); ++i) {
@@ -73,13 +64,41 @@ Threshold threshold_of(std::vector<double> values) {
   return {*at, static_cast<double>(k) / (n + 1)};
 }
 
+/// Rows worth labelling: those without support; where these are few, those most like the target.
+std::vector<std::size_t> label_candidates(const Unsupported& unsupported,
+                                          std::span<const double> score,
+                                          const DiagnoseOptions& options) {
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < score.size(); ++i) {
+    if (unsupported.row[i]) candidates.push_back(i);
+  }
+  Random random(options.seed + 3);
+  if (candidates.size() < options.examples) {
+    candidates.resize(score.size());
+    std::iota(candidates.begin(), candidates.end(), std::size_t{0});
+    const std::size_t most = std::min(most_candidates, candidates.size());
+    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(most),
+                      candidates.end(), [&](std::size_t a, std::size_t b) {
+                        return score[a] != score[b] ? score[a] > score[b] : a < b;
+                      });
+    candidates.resize(most);
+  } else if (candidates.size() > most_candidates) {
+    std::vector<std::size_t> some;
+    for (const std::size_t k : random.sample(candidates.size(), most_candidates)) {
+      some.push_back(candidates[k]);
+    }
+    candidates = std::move(some);
+  }
+  return candidates;
+}
+
 }  // namespace
 
 Unsupported find_unsupported(const Rows& train, const Rows& target, const RowSpace& space,
                              const DomainScores& scores, const DiagnoseOptions& options) {
   Random random(options.seed + 2);
   // The first of these rows are the references; each is calibrated without itself.
-  const std::vector<std::size_t> sample = draw(train.size(), most_calibration, random);
+  const std::vector<std::size_t> sample = random.sample(train.size(), most_calibration);
   const Points points = gather(train, sample, space);
   const Points references =
       points.leftCols(static_cast<Eigen::Index>(std::min(sample.size(), most_references)));
@@ -122,27 +141,7 @@ Unsupported find_unsupported(const Rows& train, const Rows& target, const RowSpa
 std::vector<RowToLabel> rows_to_label(const Rows& target, const RowSpace& space,
                                       const Unsupported& unsupported, std::span<const double> score,
                                       const DiagnoseOptions& options) {
-  std::vector<std::size_t> candidates;
-  for (std::size_t i = 0; i < target.size(); ++i) {
-    if (unsupported.row[i]) candidates.push_back(i);
-  }
-  Random random(options.seed + 3);
-  if (candidates.size() < options.examples) {
-    candidates.resize(target.size());
-    std::iota(candidates.begin(), candidates.end(), std::size_t{0});
-    const std::size_t most = std::min(most_candidates, candidates.size());
-    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(most),
-                      candidates.end(), [&](std::size_t a, std::size_t b) {
-                        return score[a] != score[b] ? score[a] > score[b] : a < b;
-                      });
-    candidates.resize(most);
-  } else if (candidates.size() > most_candidates) {
-    std::vector<std::size_t> some;
-    for (const std::size_t k : draw(candidates.size(), most_candidates, random)) {
-      some.push_back(candidates[k]);
-    }
-    candidates = std::move(some);
-  }
+  const std::vector<std::size_t> candidates = label_candidates(unsupported, score, options);
   const Points points = gather(target, candidates, space);
   const Eigen::Index n = points.cols();
   Eigen::MatrixXf apart(n, n);

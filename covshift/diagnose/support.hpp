@@ -13,12 +13,12 @@ struct Unsupported {
   std::vector<bool> row;  ///< of every target row
 };
 
-/// A target row is without training support if it is stranger to the training rows than all but
-/// 0.5% of these are to each other (one row at least), in either of two respects:
+/// A target row is without training support if it is more unusual than all but 0.5% of the training
+/// rows (one row at least), in either of two respects:
 ///   far     its distance to the nearest of up to 500 training rows, in standardised columns;
 ///   beyond  its score in the direction that best separates the samples (held out: DomainScores).
-/// Distance sees what is new in kind; the direction sees what many irrelevant columns drown in a
-/// distance. Without shift `expected` of the target, 1% or less, is either.
+/// Distance finds rows of a new kind; the direction finds shifts that many irrelevant columns hide
+/// in a distance. Without shift `expected` of the target, 1% or less, is either.
 Unsupported find_unsupported(const Rows& train, const Rows& target, const RowSpace& space,
                              const DomainScores& scores, const DiagnoseOptions& options);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "covshift/base/error.hpp"
@@ -56,7 +57,9 @@ Certificate certificate_of(const Classifier& model, const TrainingData& data,
   c.delta = delta;
   // Theorem on m and n: n features phi(x, y), strong convexity 2 lambda of lambda ||T||^2.
   const double n = static_cast<double>(model.weights().size());
-  const double m = static_cast<double>(data.features.rows);
+  const auto& count = data.sample_weight;  // a weight of 2 is the row twice
+  const double m = count.empty() ? static_cast<double>(data.features.rows)
+                                 : std::accumulate(count.begin(), count.end(), 0.0);
   c.finite_sample = n * std::log(2 * n / delta) / (4 * (2 * model.lambda()) * m);
   if (data.target == nullptr || !model.shift().weighted()) return c;
 

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 
-#include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/number.hpp"
 #include "covshift/data/rows.hpp"
@@ -83,7 +82,7 @@ std::vector<Choice> choices(const FitOptions& options) {
   return list;
 }
 
-/// Before anything looks at the numbers.
+/// Checks everything that a problem of these data would be checked for.
 void check_data(const TrainingData& data, const FitOptions& options) {
   const std::unique_ptr<Game> any = log_game(std::max(2, data.classes));
   Problem problem;
@@ -109,6 +108,139 @@ void check_classes(const TrainingData& data) {
   }
 }
 
+/// The data of a fit, checked once, with copies counted as one example of their weight: a solver's
+/// path, and so the last digits of its answer, cannot tell a weight of 2 from the row twice.
+struct CheckedData {
+  CheckedData(const TrainingData& given, const FitOptions& options) : data(given) {
+    const int threads = options.solve.threads;
+    check_data(given, options);
+    check_classes(given);
+    data.features.finite = true;
+    if (given.target != nullptr) {
+      if (given.target->cols != given.features.cols) {
+        fail_input("the target has {} columns, the training data {}", given.target->cols,
+                   given.features.cols);
+      }
+      Rows(*given.target, {}).check("the target data", threads);
+      target = *given.target;
+      target.finite = true;
+      data.target = &target;
+    }
+    merged = given.given_train.log_ratio.empty() && given.given_train.log_generalization.empty();
+    if (!merged) return;
+    weights = merge_copies(Rows(data.features, {}), data.sample_weight, data.labels, threads);
+    data.sample_weight = weights;
+  }
+  CheckedData(const CheckedData&) = delete;
+  CheckedData& operator=(const CheckedData&) = delete;
+
+  TrainingData data;
+  MatrixView target;
+  bool merged = false;  ///< copies are
+  std::vector<double> weights;
+};
+
+void announce(const FitOptions& options, std::string_view stage) {
+  if (options.cancelled && options.cancelled()) throw Error(Error::Kind::stopped, "stopped");
+  if (options.progress) options.progress(stage, 0);
+}
+
+/// The rule for lambda, with automatic resolved; an Error where the data lack what it needs.
+LambdaChoice lambda_choice(const std::vector<Choice>& candidates, const TrainingData& data,
+                           const FitOptions& options) {
+  const bool shifted = std::any_of(candidates.begin(), candidates.end(), [](const Choice& c) {
+    return c.assumption.kind != Assumption::Kind::none;
+  });
+  if (shifted && data.target == nullptr) {
+    fail_input(
+        "method {} needs a target: the unlabelled inputs the model is for; without one use "
+        "lr, adv01 or svm",
+        options.method);
+  }
+  LambdaChoice choice = options.lambda;
+  if (choice.kind == LambdaChoice::Kind::automatic) {
+    choice.kind = shifted ? LambdaChoice::Kind::iwcv : LambdaChoice::Kind::cv;
+  }
+  if (choice.kind == LambdaChoice::Kind::iwcv && data.target == nullptr) {
+    fail_input("iwcv weighs held-out losses by the density ratio: it needs a target; use cv");
+  }
+  return choice;
+}
+
+/// Ratios are fitted to the caller's weights, as they are without a classifier.
+Shift estimate_shift(const TrainingData& data, std::span<const double> sample_weight,
+                     const Assumption& assumption, const FitOptions& options) {
+  if (data.shift != nullptr) return *data.shift;
+  if (data.target == nullptr) return Shift(data.views);
+  announce(options, "density ratio");
+  ShiftOptions own = options.shift;
+  own.generalize = assumption;
+  own.ratio.seed = options.solve.seed;
+  own.ratio.threads = options.solve.threads;
+  return Shift::fit(own, data.views, data.features, *data.target, sample_weight, data.given_train,
+                    data.given_target);
+}
+
+CrossValidation cross_validation(const LambdaChoice& lambda, const CheckedData& checked,
+                                 const FitOptions& options) {
+  CrossValidation cv;
+  cv.lambdas =
+      lambda.kind == LambdaChoice::Kind::fixed ? std::vector{lambda.value} : options.lambdas;
+  cv.folds = options.folds;
+  cv.seed = options.solve.seed;
+  cv.threads = options.solve.threads;
+  cv.solve = options.solve;
+  cv.copies_merged = checked.merged;
+  cv.cancelled = options.cancelled;
+  return cv;
+}
+
+struct Selected {
+  Choice choice;
+  double lambda;
+  std::vector<Candidate> tried;
+};
+
+/// Candidates are compared by their held-out losses; a single one with a given lambda needs none.
+Selected select(const std::vector<Choice>& candidates, const LambdaChoice& lambda,
+                const TrainingData& data, const Shift& shift, const Game& game, CrossValidation& cv,
+                const FitOptions& options) {
+  Selected best_one{candidates[0], lambda.value, {}};
+  const bool fixed = lambda.kind == LambdaChoice::Kind::fixed;
+  if (candidates.size() == 1 && fixed) return best_one;
+  double least = 0;
+  for (const Choice& c : candidates) {
+    const Setting setting(data, options, shift.assuming(c.assumption, data.views), game);
+    // Held-out losses are weighted for every candidate, those that train without weights too.
+    const bool importance = lambda.kind == LambdaChoice::Kind::iwcv || fixed;
+    if (importance) cv.log_importance = setting.rows.log_ratio;
+    const auto before = static_cast<double>(best_one.tried.size());
+    cv.progress = [&](double share) {
+      if (!options.progress) return;
+      options.progress("selection", (before + share) / static_cast<double>(candidates.size()));
+    };
+    std::vector<CrossValidated> path = cross_validate(setting.problem, cv);
+    const CrossValidated& point = best(path);
+    if (best_one.tried.empty() || point.loss < least) {
+      least = point.loss;
+      best_one.lambda = point.lambda;
+      best_one.choice = c;
+    }
+    best_one.tried.push_back(
+        {std::string(c.method->name), to_string(c.assumption), std::move(path)});
+  }
+  return best_one;
+}
+
+Solution train(const Problem& problem, SolveOptions solving, const FitOptions& options) {
+  announce(options, "training");
+  solving.observer = [&](const Progress& progress) {
+    if (options.cancelled && options.cancelled()) return false;
+    return !options.solve.observer || options.solve.observer(progress);
+  };
+  return solve(Examples(problem, solving.threads, solving.reducer), solving);
+}
+
 }  // namespace
 
 LambdaChoice LambdaChoice::parse(const std::string& text) {
@@ -124,127 +256,54 @@ LambdaChoice LambdaChoice::parse(const std::string& text) {
 
 std::vector<double> paper_lambdas() { return {0x1p-16, 0x1p-12, 0x1p-8, 0x1p-4, 1}; }
 
+TrainingData::TrainingData(const Preparation& preparation, const PreparedRows& train,
+                           const PreparedRows* unlabelled)
+    : features(train.features),
+      labels(train.labels),
+      classes(static_cast<int>(preparation.classes().size())),
+      sample_weight(train.weight),
+      views(preparation.views()),
+      given_train{train.log_ratio, train.log_generalization} {
+  if (unlabelled == nullptr) return;
+  target = &unlabelled->features;
+  given_target = {unlabelled->log_ratio, unlabelled->log_generalization};
+}
+
 Classifier Classifier::fit(const TrainingData& given, const FitOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   const StopScope scope(options.cancelled);
-  const std::vector<Choice> list = choices(options);
-  check_data(given, options);
-  check_classes(given);
-  // Copies count as one example of their weight: a solver's path, and so the last digits of its
-  // answer, cannot tell a weight of 2 from the row twice.
-  TrainingData data = given;
-  std::vector<double> weights;
-  if (data.given_train.log_ratio.empty() && data.given_train.log_generalization.empty()) {
-    weights = merge_copies(Rows(data.features, {}), data.sample_weight, data.labels,
-                           options.solve.threads);
-    data.sample_weight = weights;
-  }
-  const std::shared_ptr<const Game> game = game_for(options, *list[0].method, data.classes);
-  const bool shifted = std::any_of(list.begin(), list.end(), [](const Choice& c) {
-    return c.assumption.kind != Assumption::Kind::none;
-  });
-  if (shifted && data.target == nullptr) {
-    fail_input(
-        "method {} needs a target: the unlabelled inputs the model is for; without one use "
-        "lr, adv01 or svm",
-        options.method);
-  }
-  const auto announce = [&](std::string_view stage, double share) {
-    if (options.cancelled && options.cancelled()) throw Error(Error::Kind::stopped, "stopped");
-    if (options.progress) options.progress(stage, share);
-  };
-  Shift shift(data.views);
-  if (data.shift != nullptr) {
-    shift = *data.shift;
-  } else if (data.target != nullptr) {
-    announce("density ratio", 0);
-    if (data.target->cols != data.features.cols) {
-      fail_input("the target has {} columns, the training data {}", data.target->cols,
-                 data.features.cols);
-    }
-    ShiftOptions shift_options = options.shift;
-    shift_options.ratio.seed = options.solve.seed;
-    shift_options.ratio.threads = options.solve.threads;
-    shift = Shift::fit(list[0].assumption, shift_options, data.views, data.features, *data.target,
-                       data.sample_weight, data.given_train, data.given_target);
-  }
+  const std::vector<Choice> candidates = choices(options);
+  const CheckedData checked(given, options);
+  const TrainingData& data = checked.data;
+  const std::shared_ptr<const Game> game = game_for(options, *candidates[0].method, data.classes);
+  const LambdaChoice lambda = lambda_choice(candidates, data, options);
+  const Shift shift = estimate_shift(data, given.sample_weight, candidates[0].assumption, options);
 
-  LambdaChoice choice = options.lambda;
-  if (choice.kind == LambdaChoice::Kind::automatic) {
-    choice.kind = shifted ? LambdaChoice::Kind::iwcv : LambdaChoice::Kind::cv;
-  }
-  if (choice.kind == LambdaChoice::Kind::iwcv && data.target == nullptr) {
-    fail_input("iwcv weighs held-out losses by the density ratio: it needs a target; use cv");
-  }
-  const bool importance = choice.kind == LambdaChoice::Kind::iwcv ||
-                          (list.size() > 1 && choice.kind == LambdaChoice::Kind::fixed);
-  CrossValidation cv;
-  cv.lambdas =
-      choice.kind == LambdaChoice::Kind::fixed ? std::vector{choice.value} : options.lambdas;
-  cv.folds = options.folds;
-  cv.seed = options.solve.seed;
-  cv.threads = options.solve.threads;
-  cv.solve = options.solve;
-  cv.cancelled = options.cancelled;
-
-  // Candidates are compared by their held-out losses; a single one with a given lambda needs none.
+  CrossValidation cv = cross_validation(lambda, checked, options);
+  const Selected chosen = select(candidates, lambda, data, shift, *game, cv, options);
+  Setting setting(data, options, shift.assuming(chosen.choice.assumption, data.views), *game);
+  setting.problem.lambda = chosen.lambda;
   FitReport report;
-  const Choice* chosen = list.data();
-  double lambda = choice.value;
-  double least = 0;
-  if (list.size() > 1 || choice.kind != LambdaChoice::Kind::fixed) {
-    for (const Choice& c : list) {
-      const Setting setting(data, options, shift.assuming(c.assumption, data.views), *game);
-      // Held-out losses are weighted for every candidate, those that train without weights too.
-      if (importance) cv.log_importance = setting.rows.log_ratio;
-      cv.progress = [&](double share) {
-        const auto before = static_cast<double>(&c - list.data());
-        if (options.progress) {
-          options.progress("selection", (before + share) / static_cast<double>(list.size()));
-        }
-      };
-      std::vector<CrossValidated> path = cross_validate(setting.problem, cv);
-      const CrossValidated& point = best(path);
-      if (&c == list.data() || point.loss < least) {
-        least = point.loss;
-        lambda = point.lambda;
-        chosen = &c;
-      }
-      report.candidates.push_back(
-          {std::string(c.method->name), to_string(c.assumption), std::move(path)});
-    }
-  }
-
-  Setting setting(data, options, shift.assuming(chosen->assumption, data.views), *game);
-  setting.problem.lambda = lambda;
   if (options.held_out) report.held_out = held_out_potentials(setting.problem, cv);
-  announce("training", 0);
-  SolveOptions last = cv.solve;
-  last.observer = [&](const Progress& progress) {
-    if (options.cancelled && options.cancelled()) return false;
-    return !options.solve.observer || options.solve.observer(progress);
-  };
-  Solution solution = solve(Examples(setting.problem, last.threads, last.reducer), last);
+  report.solution = train(setting.problem, cv.solve, options);
 
   Classifier model(setting.shift);
-  model.method_ = chosen->method->name;
+  model.method_ = chosen.choice.method->name;
   model.game_ = game;
   model.costs_ = options.costs;
   model.bias_ = options.bias;
-  model.lambda_ = lambda;
+  model.lambda_ = chosen.lambda;
   model.cols_ = data.features.cols;
-  model.weights_ = std::move(solution.weights);
-  report.lambda = lambda;
-  report.lambda_choice = choice.kind == LambdaChoice::Kind::fixed ? "fixed"
-                         : choice.kind == LambdaChoice::Kind::cv  ? "cv"
-                                                                  : "iwcv";
-  report.solution = std::move(solution);
+  model.weights_ = std::move(report.solution.weights);
+  model.certificate_ = certificate_of(model, data, setting.problem, report.solution, options.delta);
+  report.lambda = chosen.lambda;
+  report.lambda_choice = to_string(lambda.kind);
+  report.candidates = chosen.tried;
   if (data.target != nullptr) {
     report.ratio =
         RatioSummary{effective_sample_size(setting.rows.log_ratio, data.sample_weight),
                      largest_weights(setting.rows.log_ratio, 1, data.sample_weight).front().share};
   }
-  model.certificate_ = certificate_of(model, data, setting.problem, report.solution, options.delta);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   model.report_ = std::move(report);
   return model;

@@ -11,7 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "covshift/data/views.hpp"
+#include "covshift/base/names.hpp"
+#include "covshift/data/preparation.hpp"
 #include "covshift/game/game.hpp"
 #include "covshift/learn/solve.hpp"
 #include "covshift/model/certificate.hpp"
@@ -35,12 +36,19 @@ struct LambdaChoice {
   static LambdaChoice parse(const std::string& text);
 };
 
+template <>
+inline constexpr auto names<LambdaChoice::Kind> = std::to_array<Named<LambdaChoice::Kind>>(
+    {{LambdaChoice::Kind::automatic, "auto"},
+     {LambdaChoice::Kind::fixed, "fixed"},
+     {LambdaChoice::Kind::cv, "cv"},
+     {LambdaChoice::Kind::iwcv, "iwcv"}});
+
 /// The paper's grid: 2^-16, 2^-12, 2^-8, 2^-4, 1.
 std::vector<double> paper_lambdas();
 
 struct FitOptions {
-  /// A row of the table of methods, or "auto": the one of the smallest importance-weighted
-  /// held-out loss among those without and with the shift.
+  /// A row of the table of methods, or "auto": the method with the smallest importance-weighted
+  /// held-out loss.
   std::string method = "robust";
   std::string loss;                      ///< empty: the method's
   std::optional<CostMatrix> costs;       ///< the loss, where it is a cost matrix
@@ -59,17 +67,21 @@ struct FitOptions {
   std::function<void(std::string_view, double)> progress;
 };
 
-/// What a classifier learns from; all of it the caller's memory.
+/// What a classifier learns from, in the caller's memory.
 struct TrainingData {
+  TrainingData() = default;
+  TrainingData(const Preparation& preparation, const PreparedRows& train,
+               const PreparedRows* unlabelled);
+
   MatrixView features;
   std::span<const int> labels;
   int classes = 0;
   std::span<const double> sample_weight;
-  const MatrixView* target = nullptr;  ///< unlabelled inputs of where the model will be used
+  const MatrixView* target = nullptr;  ///< unlabelled inputs the model is for
   Views views;
   GivenDensities given_train, given_target;
-  /// The shift between features and target as estimated before, for several fits on the same data
-  /// (its views being these); null: estimated.
+  /// The shift between features and target if already estimated (with these views), for several
+  /// fits to the same data; null: estimated.
   const Shift* shift = nullptr;
 };
 
@@ -127,7 +139,10 @@ class Classifier {
   /// T, (columns + bias) x K row-major.
   [[nodiscard]] std::span<const double> weights() const { return weights_; }
 
+  /// What the model file stores.
   [[nodiscard]] nlohmann::json to_json() const;
+  /// Report and certificate of the fit, as `covshift fit --json` prints them.
+  [[nodiscard]] nlohmann::ordered_json report_json() const;
   static Classifier from_json(const nlohmann::json& json, const Views& views, int classes);
 
  private:
@@ -149,5 +164,9 @@ class Classifier {
   Certificate certificate_;
   FitReport report_;
 };
+
+/// `statement`: the certificate in words; empty: left out.
+nlohmann::ordered_json to_json(const Certificate& certificate, const std::string& statement = {});
+nlohmann::ordered_json to_json(const std::vector<ViewShift>& views);
 
 }  // namespace covshift

@@ -1,4 +1,4 @@
-// The part of a model file that a classifier fills.
+// A classifier as JSON: its part of a model file, and its report.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -12,23 +12,14 @@ namespace {
 using detail::json_field;
 using nlohmann::json;
 
-json optional_number(const std::optional<double>& x) { return x ? json(*x) : json(nullptr); }
+using Json = nlohmann::ordered_json;
+
+Json optional_number(const std::optional<double>& x) { return x ? Json(*x) : Json(nullptr); }
 
 std::optional<double> read_optional(const json& object, const char* name) {
   const auto member = json_field<json>(object, name, "certificate");
   if (member.is_null()) return std::nullopt;
   return json_field<double>(object, name, "certificate");
-}
-
-json certificate_json(const Certificate& c) {
-  return {{"game_value", c.game_value},
-          {"gap", c.gap},
-          {"target_value", optional_number(c.target_value)},
-          {"target_risk", optional_number(c.target_risk)},
-          {"mean_weight", c.mean_weight},
-          {"reliable", c.reliable},
-          {"finite_sample", c.finite_sample},
-          {"delta", c.delta}};
 }
 
 Certificate read_certificate(const json& object) {
@@ -44,7 +35,74 @@ Certificate read_certificate(const json& object) {
   return c;
 }
 
+Json ratio_json(const Classifier& model) {
+  const std::optional<RatioSummary>& summary = model.report().ratio;
+  if (!summary) return nullptr;
+  const DensityRatio* const joint = model.shift().joint();
+  Json ratio = {{"method", joint != nullptr ? joint->name() : "column"},
+                {"effective_sample_size", summary->effective_sample_size},
+                {"largest_share", summary->largest_share}};
+  if (joint != nullptr) ratio["fit"] = joint->report();
+  return ratio;
+}
+
+Json selection_json(const std::vector<Candidate>& candidates) {
+  Json selection = Json::array();
+  for (const Candidate& candidate : candidates) {
+    Json path = Json::array();
+    for (const CrossValidated& point : candidate.path) {
+      path.push_back({{"lambda", point.lambda},
+                      {"loss", point.loss},
+                      {"standard_error", point.standard_error}});
+    }
+    selection.push_back({{"method", candidate.method},
+                         {"generalize", candidate.generalize},
+                         {"path", std::move(path)}});
+  }
+  return selection;
+}
+
 }  // namespace
+
+Json to_json(const Certificate& c, const std::string& statement) {
+  Json out = {{"game_value", c.game_value},
+              {"gap", c.gap},
+              {"target_value", optional_number(c.target_value)},
+              {"target_risk", optional_number(c.target_risk)},
+              {"mean_weight", c.mean_weight},
+              {"reliable", c.reliable},
+              {"finite_sample", c.finite_sample},
+              {"delta", c.delta}};
+  if (!statement.empty()) out["statement"] = statement;
+  return out;
+}
+
+Json to_json(const std::vector<ViewShift>& views) {
+  Json list = Json::array();
+  for (const ViewShift& v : views) {
+    list.push_back({{"name", v.name}, {"kl", v.kl}, {"generalized", v.generalized}});
+  }
+  return list;
+}
+
+Json Classifier::report_json() const {
+  return {{"method", method_},
+          {"loss", game_->name()},
+          {"generalize", to_string(shift_.assumption())},
+          {"objective", report_.solution.objective},
+          {"dual", report_.solution.dual},
+          {"gap", report_.solution.gap},
+          {"iterations", report_.solution.iterations},
+          {"status", to_string(report_.solution.status)},
+          {"lambda", report_.lambda},
+          {"lambda_choice", report_.lambda_choice},
+          {"seconds", report_.seconds},
+          {"game_value", certificate_.game_value},
+          {"certificate", covshift::to_json(certificate_, describe(certificate_, game_->name()))},
+          {"views", covshift::to_json(shift_.views())},
+          {"ratio", ratio_json(*this)},
+          {"selection", selection_json(report_.candidates)}};
+}
 
 json Classifier::to_json() const {
   json loss = game_->name();
@@ -57,7 +115,7 @@ json Classifier::to_json() const {
           {"bias", bias_},
           {"weights", weights_},
           {"shift", shift_.to_json()},
-          {"certificate", certificate_json(certificate_)}};
+          {"certificate", covshift::to_json(certificate_)}};
 }
 
 Classifier Classifier::from_json(const json& object, const Views& views, int classes) {

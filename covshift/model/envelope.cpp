@@ -37,12 +37,12 @@ json unseal(const FileFormat& format, const std::string& text, const std::string
     file = json::parse(text);
   } catch (const json::parse_error& e) {
     fail_input(
-        "{}: not a whole {} file (it breaks off or is damaged at byte {}); train again or "
+        "{}: not a complete {} file (truncated or damaged at byte {}); train again or "
         "copy it again",
         source, format.what, e.byte);
   }
   if (!file.is_object() || file.value("format", json()) != format.name) {
-    fail_input("{}: this is no {} (\"format\" is not \"{}\")", source, format.name, format.name);
+    fail_input("{}: this is not a {} (\"format\" is not \"{}\")", source, format.name, format.name);
   }
   const int found = json_field<int>(file, "version", source);
   if (found > format.version) {

@@ -1,4 +1,4 @@
-// The head that every file of ours has: format, version, program, checksum; then the body.
+// The envelope of every file that covshift writes: format, version, program, checksum, body.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,7 +15,7 @@ struct FileFormat {
 
 /// The text of a file.
 std::string seal(const FileFormat& format, const nlohmann::json& body);
-/// Its body; an Error for a text that breaks off, was changed, or is of another format or of a
+/// Its body; an Error for a text that is truncated, was changed, or is of another format or of a
 /// newer version. `source` says where it comes from.
 nlohmann::json unseal(const FileFormat& format, const std::string& text, const std::string& source);
 

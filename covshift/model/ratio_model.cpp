@@ -4,7 +4,6 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/data/json_fields.hpp"
-#include "covshift/model/blocks.hpp"
 #include "covshift/model/envelope.hpp"
 
 namespace covshift {
@@ -17,38 +16,25 @@ constexpr FileFormat format{"covshift density ratio", "density ratio", 1};
 
 }  // namespace
 
-RatioModel RatioModel::fit(const MatrixView& train, const MatrixView* target, Encoder encoder,
-                           ScaleKind scale, const RatioOptions& options,
-                           std::span<const double> sample_weight) {
-  Scaler scaler = Scaler::fit(scale, train, sample_weight);
+RatioModel RatioModel::fit(Preparation preparation, const PreparedRows& train,
+                           const PreparedRows* target, const RatioOptions& options) {
   RatioOptions own = options;
-  own.columns.clear();
-  if (target == nullptr) {
-    own.method = RatioMethod::none;
-    target = &train;
-  }
-  std::shared_ptr<const DensityRatio> ratio;
-  if (scale == ScaleKind::none) {
-    ratio = fit_ratio(own, train, *target, sample_weight);
-  } else {
-    const Matrix scaled_train = scaler.scaled(train);
-    const Matrix scaled_target = scaler.scaled(*target);
-    ratio = fit_ratio(own, scaled_train.view(), scaled_target.view(), sample_weight);
-  }
-  return {std::move(encoder), std::move(scaler), std::move(ratio)};
+  if (target == nullptr) own.method = RatioMethod::none;
+  const MatrixView& other = target != nullptr ? target->features : train.features;
+  return {std::move(preparation), fit_ratio(own, train.features, other, train.weight)};
 }
 
-std::vector<double> RatioModel::log_ratio(const MatrixView& x, int threads) const {
-  std::vector<double> all(x.rows);
-  each_scaled_block(scaler_, x, threads, [&](std::size_t first, const MatrixView& rows) {
-    ratio_->log_ratio(rows, std::span(all).subspan(first, rows.rows), 1);
+std::vector<double> RatioModel::log_ratio(const PreparedRows& rows, int threads) const {
+  std::vector<double> all(rows.features.rows);
+  preparation_.each_block(rows.features, threads, [&](std::size_t first, const MatrixView& block) {
+    ratio_->log_ratio(block, std::span(all).subspan(first, block.rows), 1);
   });
   return all;
 }
 
 std::string RatioModel::to_text() const {
-  return seal(format, {{"encoder", encoder_.to_json()},
-                       {"scaler", scaler_.to_json()},
+  return seal(format, {{"encoder", preparation_.encoder().to_json()},
+                       {"scaler", preparation_.scaler().to_json()},
                        {"ratio", ratio_->to_json()}});
 }
 
@@ -61,7 +47,7 @@ RatioModel RatioModel::from_text(const std::string& text, const std::string& sou
   if (scaler.cols() != encoder.cols() || ratio->cols() != encoder.cols()) {
     fail_input("{}: the parts of the density ratio are of different sizes", source);
   }
-  return {std::move(encoder), std::move(scaler), std::move(ratio)};
+  return {Preparation(std::move(encoder), std::move(scaler)), std::move(ratio)};
 }
 
 }  // namespace covshift

@@ -2,29 +2,28 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "covshift/data/encoder.hpp"
-#include "covshift/data/scaling.hpp"
+#include "covshift/data/preparation.hpp"
 #include "covshift/ratio/ratio.hpp"
 
 namespace covshift {
 
 class RatioModel {
  public:
-  /// From matrices of numbers, whose columns `encoder` names; without a target there is no shift
-  /// and the ratio is 1. The options' columns are not used. Scaled as a Model's features are, so
-  /// that the same options give a Model the same joint ratio, to the last bit.
-  static RatioModel fit(const MatrixView& train, const MatrixView* target, Encoder encoder,
-                        ScaleKind scale, const RatioOptions& options,
-                        std::span<const double> sample_weight = {});
+  /// Without a target (null) there is no shift and the ratio is 1. Scaled as a Model's features
+  /// are, so that the same options give a Model the same joint ratio, to the last bit.
+  static RatioModel fit(Preparation preparation, const PreparedRows& train,
+                        const PreparedRows* target, const RatioOptions& options);
 
-  /// log P_test(x)/P_train(x) of rows as they are before scaling.
-  [[nodiscard]] std::vector<double> log_ratio(const MatrixView& x, int threads = 0) const;
+  /// log P_test(x)/P_train(x) of rows that preparation().encode() gave.
+  [[nodiscard]] std::vector<double> log_ratio(const PreparedRows& rows, int threads = 0) const;
+  [[nodiscard]] std::vector<double> log_ratio(const Input& rows, int threads = 0) const {
+    return log_ratio(preparation_.encode(rows, threads), threads);
+  }
 
-  [[nodiscard]] const Encoder& encoder() const { return encoder_; }
+  [[nodiscard]] const Preparation& preparation() const { return preparation_; }
   [[nodiscard]] const DensityRatio& ratio() const { return *ratio_; }
 
   /// In the frame of a model file: a version, a checksum.
@@ -32,11 +31,10 @@ class RatioModel {
   static RatioModel from_text(const std::string& text, const std::string& source);
 
  private:
-  RatioModel(Encoder encoder, Scaler scaler, std::shared_ptr<const DensityRatio> ratio)
-      : encoder_(std::move(encoder)), scaler_(std::move(scaler)), ratio_(std::move(ratio)) {}
+  RatioModel(Preparation preparation, std::shared_ptr<const DensityRatio> ratio)
+      : preparation_(std::move(preparation)), ratio_(std::move(ratio)) {}
 
-  Encoder encoder_;
-  Scaler scaler_;
+  Preparation preparation_;
   std::shared_ptr<const DensityRatio> ratio_;
 };
 

@@ -12,9 +12,9 @@ struct Scores {
   std::size_t n = 0;        ///< rows scored
   std::size_t unknown = 0;  ///< of them with a label that training never saw
   /// Share of rows whose likeliest action is their class. NaN, like the two below that are of
-  /// classes, where the actions of a cost matrix are no classes (neither K nor K + 1 of them).
+  /// classes, where the actions of a cost matrix are not classes (neither K nor K + 1 of them).
   double accuracy = 0;
-  double abstained = 0;      ///< share of rows whose likeliest action is no class
+  double abstained = 0;      ///< share of rows whose likeliest action is not a class
   double expected_loss = 0;  ///< mean loss of the predictor's distribution, in the model's own loss
   double log_loss = 0;       ///< mean -log p(label) in nats; infinite if some label had p = 0
   double brier = 0;          ///< mean squared distance of p from the label, summed over classes

@@ -184,13 +184,19 @@ Options model_options(ModelOptions& o) {
   };
 }
 
-Options diagnose_options(DiagnoseOptions& o) {
+PreparationOptions by_column() {
+  PreparationOptions inputs;
+  inputs.views = "each";
+  return inputs;
+}
+
+Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs) {
   return {
-      views_option(o.views),
+      views_option(inputs.views),
       view_threshold_option(o.view_threshold),
       ratio_option(o.ratio.method),
       ratio_lambda_option(o.ratio.lambda),
-      scale_option(o.scale),
+      scale_option(inputs.scale),
       whole({"--permutations", "permutations"}, o.permutations, between(1, 100000),
             "Random relabellings in the test for shift"),
       number({"--level", "level"}, o.level, between(1e-6, 0.5),
@@ -200,17 +206,17 @@ Options diagnose_options(DiagnoseOptions& o) {
   };
 }
 
-Options compare_options(CompareOptions& o, DiagnoseOptions& before) {
+Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
   return {
       methods_option(o.methods),
       choice({"--metric"}, o.metric, "Score that decides"),
       number({"--level"}, o.level, between(1e-6, 0.5),
              "Significance level of the comparison with the best, for all methods together"),
-      views_option(before.views),
+      views_option(inputs.views),
       view_threshold_option(o.fit.shift.view_threshold),
       ratio_option(o.fit.shift.ratio.method),
       ratio_lambda_option(o.fit.shift.ratio.lambda),
-      scale_option(before.scale),
+      scale_option(inputs.scale),
       folds_option(o.fit.folds),
       seed_option(o.fit.solve.seed),
   };
@@ -271,6 +277,7 @@ Options ratio_options(RatioMethod method, RatioOptions& o) {
 std::vector<std::pair<std::string, Options>> python_options() {
   ModelOptions model;
   DiagnoseOptions diagnose;
+  PreparationOptions inputs = by_column();
   BiasedSampling sampling;
   RatioOptions ratio;
   ScaleKind scale = ModelOptions().scale;
@@ -279,7 +286,7 @@ std::vector<std::pair<std::string, Options>> python_options() {
   alone.alpha = 0;
   std::vector<std::pair<std::string, Options>> tables = {
       {"RobustClassifier", model_options(model)},
-      {"diagnose", diagnose_options(diagnose)},
+      {"diagnose", diagnose_options(diagnose, inputs)},
       {"biased_sample", sampling_options(sampling)}};
   for (const auto& [name, method] : std::initializer_list<std::pair<const char*, RatioMethod>>{
            {"LogisticRatio", RatioMethod::logistic},

@@ -25,10 +25,12 @@ Option seed_option(Int& x) {
 
 /// `fit`, and RobustClassifier.
 Options model_options(ModelOptions& o);
+/// Inputs whose every column is a view, the default where each one is judged.
+PreparationOptions by_column();
 /// `diagnose`, in both.
-Options diagnose_options(DiagnoseOptions& o);
-/// `compare`; what is estimated before comparing has the same options.
-Options compare_options(CompareOptions& o, DiagnoseOptions& before);
+Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs);
+/// `compare`.
+Options compare_options(CompareOptions& o, PreparationOptions& inputs);
 /// `sample`, and biased_sample.
 Options sampling_options(BiasedSampling& o);
 /// Python's estimator of this ratio.

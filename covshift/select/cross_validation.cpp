@@ -36,7 +36,7 @@ std::vector<int> checked_folds(const Problem& problem, const CrossValidation& op
   sound.lambda = 1;  // the problem's own is not used
   check_settings(sound);
   std::vector<int> fold = stratified_folds(problem.features, problem.labels, problem.sample_weight,
-                                           options.folds, options.seed);
+                                           options.folds, options.seed, options.copies_merged);
   const auto counted = static_cast<std::size_t>(
       std::count_if(fold.begin(), fold.end(), [](int f) { return f >= 0; }));
   if (options.folds < 2 || static_cast<std::size_t>(options.folds) > counted) {
@@ -77,11 +77,13 @@ SolveOptions fold_options(const CrossValidation& options) {
 
 std::vector<int> stratified_folds(const MatrixView& features, std::span<const int> labels,
                                   std::span<const double> sample_weight, int folds,
-                                  unsigned long long seed) {
+                                  unsigned long long seed, bool copies_merged) {
   const Rows rows(features, {});
   std::vector<std::size_t> original(rows.size());
   std::iota(original.begin(), original.end(), 0);
-  for (const Copy& copy : copies(rows, sample_weight, labels)) original[copy.row] = copy.of;
+  if (!copies_merged) {
+    for (const Copy& copy : copies(rows, sample_weight, labels)) original[copy.row] = copy.of;
+  }
   std::vector<std::size_t> order = row_order(rows, sample_weight, seed);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return labels[a] < labels[b]; });

@@ -16,6 +16,7 @@ struct CrossValidation {
   /// estimate of the loss on the target (Sugiyama et al. 2007; the paper's model selection).
   /// log w_i; empty: plain cross validation.
   std::span<const double> log_importance;
+  bool copies_merged = false;  ///< sample weights count copies already (see merge_copies)
   unsigned long long seed = 0;
   int threads = 0;
   SolveOptions solve;  ///< of each fit; its threads, seed, start and observer are not used
@@ -35,7 +36,7 @@ struct CrossValidated {
 /// weight of 2 is the row twice. Examples without weight get fold -1.
 std::vector<int> stratified_folds(const MatrixView& features, std::span<const int> labels,
                                   std::span<const double> sample_weight, int folds,
-                                  unsigned long long seed);
+                                  unsigned long long seed, bool copies_merged = false);
 
 /// Held-out losses along the path of lambdas, largest first, each fit started from the one before.
 /// The problem's own lambda is not used; its features must have been checked (check_features).

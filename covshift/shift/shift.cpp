@@ -33,7 +33,7 @@ void check_given(std::span<const double> given, std::size_t rows, const char* wh
 
 }  // namespace
 
-Shift::Shift(const Views& views) : view_ratio_(views.names.size()) {
+Shift::Shift(const Views& views) : view_ratio_(views.names.size()), trusted_(views.names.size()) {
   for (const std::string& name : views.names) views_.push_back({name, 0, false});
   lay_out(views);
 }
@@ -52,9 +52,7 @@ Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, cons
   if (options.given_ratio) {
     check_given(given_train.log_ratio, train.rows, "log density ratio");
     check_given(given_target.log_ratio, target.rows, "log density ratio");
-    ratio = RatioOptions{};  // a joint ratio says nothing of a view's: those are estimated
-    ratio.seed = options.ratio.seed;
-    ratio.threads = options.ratio.threads;
+    // A joint ratio says nothing of a part of the columns: ratios of views are estimated.
   } else {
     shift.joint_ = fit_ratio(ratio, train, target, sample_weight);
   }
@@ -71,15 +69,18 @@ Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, cons
   for (std::size_t v = 0; v < views.names.size(); ++v) {
     ViewShift& view = shift.views_[v];
     std::shared_ptr<const DensityRatio> own = shift.joint_;
-    if (views.names.size() > 1 || own == nullptr) {
+    if (views.names.size() > 1) {
       ratio.columns = views.columns_of(v);
       own = fit_ratio(ratio, train, target, sample_weight);
     }
-    view.kl = symmetric_kl(log_ratios(*own, train), log_ratios(*own, target), sample_weight);
+    view.kl = own != nullptr
+                  ? symmetric_kl(log_ratios(*own, train), log_ratios(*own, target), sample_weight)
+                  : symmetric_kl(given_train.log_ratio, given_target.log_ratio, sample_weight);
     const bool stable = options.automatic ? view.kl < options.view_threshold
                                           : std::find(options.generalized_views.begin(),
                                                       options.generalized_views.end(),
                                                       view.name) != options.generalized_views.end();
+    shift.trusted_[v] = stable;
     if (stable) shift.view_ratio_[v] = own;
   }
   return shift.assuming(assumption, views);
@@ -89,7 +90,7 @@ Shift Shift::assuming(const Assumption& assumption, const Views& views) const {
   Shift shift = *this;
   shift.assumption_ = assumption;
   for (std::size_t v = 0; v < views_.size(); ++v) {
-    shift.views_[v].generalized = assumption.kind == Kind::views && view_ratio_[v] != nullptr;
+    shift.views_[v].generalized = assumption.kind == Kind::views && trusted_[v];
   }
   shift.lay_out(views);
   return shift;
@@ -144,7 +145,8 @@ Shift::Rows Shift::at(const MatrixView& x, const GivenDensities& given) const {
   std::size_t s = 1;
   for (std::size_t v = 0; v < views_.size(); ++v) {
     if (!views_[v].generalized) continue;
-    const std::vector<double> own = log_ratios(*view_ratio_[v], x);
+    const std::vector<double> own =
+        view_ratio_[v] != nullptr ? log_ratios(*view_ratio_[v], x) : rows.log_ratio;
     for (std::size_t i = 0; i < x.rows; ++i) scale(i, s) = -own[i];
     ++s;
   }
@@ -155,7 +157,7 @@ nlohmann::json Shift::to_json() const {
   nlohmann::json views = nlohmann::json::array();
   for (std::size_t v = 0; v < views_.size(); ++v) {
     nlohmann::json view = {{"kl", views_[v].kl}, {"generalized", views_[v].generalized}};
-    if (views_[v].generalized) view["ratio"] = view_ratio_[v]->to_json();
+    if (views_[v].generalized && view_ratio_[v]) view["ratio"] = view_ratio_[v]->to_json();
     views.push_back(std::move(view));
   }
   return {{"generalize", to_string(assumption_)},
@@ -186,6 +188,8 @@ Shift Shift::from_json(const nlohmann::json& json, const Views& views) {
       fail_input("shift.views[{}] generalizes, but the assumption is '{}'", v,
                  to_string(shift.assumption_));
     }
+    shift.trusted_[v] = true;
+    if (list.size() == 1 && shift.given_ratio_ && !list[v].contains("ratio")) continue;
     shift.view_ratio_[v] = ratio_from_json(json_field<nlohmann::json>(list[v], "ratio", "shift"));
   }
   const bool needs_ratio = shift.weighted() && !shift.given_ratio_;

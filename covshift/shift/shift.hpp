@@ -91,8 +91,10 @@ class Shift {
   bool given_ratio_ = false;
   std::shared_ptr<const DensityRatio> joint_;
   std::vector<ViewShift> views_;
-  /// Of each view that may generalize, else null.
+  /// Of each view that may generalize, else null; null also where the one view has all columns and
+  /// the joint ratio is given.
   std::vector<std::shared_ptr<const DensityRatio>> view_ratio_;
+  std::vector<bool> trusted_;  ///< the views that may generalize
   // Scale 0 is the joint one; then one for each generalized view; then the bias's, if its own.
   int scales_ = 1;
   std::vector<int> scale_of_column_;

@@ -43,21 +43,4 @@ Data Data::table(const std::string& source, const nb::list& columns) {
   return data;
 }
 
-Numbers::Numbers(const Data& data, const std::vector<std::string>& names)
-    : encoder(data.is_table() ? Encoder::fit(data.as_table(), {})
-              : names.empty() ? Encoder::of_numbers(data.view().cols, data.is_sparse())
-                              : Encoder::of_columns(names)),
-      encoded(data.is_table() ? encoder.encode(data.as_table()).matrix : Matrix{}),
-      view(data.is_table() ? encoded.view() : data.view()) {}
-
-Numbers::Numbers(const Data& data, const Encoder& known)
-    : encoder(known),
-      encoded(data.is_table() ? encoder.encode(data.as_table()).matrix : Matrix{}),
-      view(data.is_table() ? encoded.view() : data.view()) {
-  if (!data.is_table() && !known.numeric()) {
-    fail_input(
-        "this was fitted on columns with categories; give a DataFrame with the same columns");
-  }
-}
-
 }  // namespace covshift::python

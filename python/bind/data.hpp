@@ -1,4 +1,4 @@
-// What Python's data look like from here: a matrix in the caller's memory, or a table of columns.
+// Data of Python: a matrix in the caller's memory, or a table of columns.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -13,22 +13,20 @@
 #include <utility>
 #include <vector>
 
-#include "covshift/data/encoder.hpp"
-#include "covshift/data/matrix.hpp"
+#include "covshift/data/preparation.hpp"
 #include "covshift/data/rows.hpp"
-#include "covshift/data/table.hpp"
 
 namespace covshift::python {
 
 namespace nb = nanobind;
 
-/// A one-dimensional array, contiguous, looked at where it is.
+/// A one-dimensional array, contiguous, not copied.
 template <typename T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <typename T>
 using Dense = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-/// Data of a call. Holds on to the arrays it looks at; never copies a matrix.
+/// Data of a call. Keeps the arrays it refers to alive; never copies a matrix.
 class Data {
  public:
   template <typename T>
@@ -46,11 +44,18 @@ class Data {
   /// Columns: (name, numbers) or (name, codes, levels).
   static Data table(const std::string& source, const nb::list& columns);
 
-  [[nodiscard]] bool is_table() const { return table_ != nullptr; }
-  [[nodiscard]] const Table& as_table() const { return *table_; }
-  [[nodiscard]] const MatrixView& view() const { return view_; }
-  [[nodiscard]] std::size_t rows() const { return is_table() ? table_->rows : view_.rows; }
-  [[nodiscard]] bool is_sparse() const { return !is_table() && view_.storage.index() >= 2; }
+  /// `names`: of a matrix' columns; empty: numbered.
+  [[nodiscard]] Input input(std::vector<std::string> names = {}) const {
+    return table_ ? Input(*table_) : Input(view_, std::move(names));
+  }
+  /// Rows as a fitted model takes them; notes what there is to warn of.
+  [[nodiscard]] PreparedRows encode(const Preparation& preparation, int threads) {
+    PreparedRows rows = preparation.encode(input(), threads);
+    warnings_ = rows.warnings;
+    return rows;
+  }
+  [[nodiscard]] std::size_t rows() const { return table_ ? table_->rows : view_.rows; }
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   Data(MatrixView view, std::vector<nb::object> owners) : view_(view), owners_(std::move(owners)) {}
@@ -58,29 +63,19 @@ class Data {
   MatrixView view_;
   std::vector<nb::object> owners_;
   std::shared_ptr<Table> table_;
+  std::vector<std::string> warnings_;
 };
 
-/// Data as numbers: the matrix itself, or a table encoded.
-struct Numbers {
-  /// Of training data: learns the encoding. `names`: of a matrix' columns; empty: numbered.
-  Numbers(const Data& data, const std::vector<std::string>& names);
-  Numbers(const Data& data, const Encoder& encoder);
-
-  Encoder encoder;
-  Matrix encoded;  ///< of a table
-  MatrixView view;
-};
-
-/// (column, first category, how many rows) for categories that the training data of a model lack.
-template <typename Fitted>
-std::vector<nb::tuple> unseen(const Fitted& model, const Data& data) {
-  std::vector<nb::tuple> list;
-  if (!data.is_table()) return list;
-  for (const EncodedTable::Unseen& u : model.encoder().encode(data.as_table()).unseen) {
-    list.push_back(nb::make_tuple(u.column, u.text, u.count));
+/// Training and target rows (null: none), prepared.
+struct PreparedPair {
+  PreparedPair(const Input& labelled, Data* other, const PreparationOptions& options, int threads)
+      : preparation(labelled, options), train(preparation.encode_training(labelled, threads)) {
+    if (other != nullptr) target = other->encode(preparation, threads);
+    preparation.fit(train, other != nullptr ? &target : nullptr, threads);
   }
-  return list;
-}
+  Preparation preparation;
+  PreparedRows train, target;
+};
 
 /// Numbers that become NumPy's.
 template <typename T>

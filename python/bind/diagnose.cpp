@@ -11,29 +11,21 @@
 namespace covshift::python {
 namespace {
 
-Matrix copy_of(const MatrixView& x) { return Scaler::fit(ScaleKind::none, x).scaled(x); }
-
 /// The diagnosis as JSON: every number of it.
-std::string diagnose_data(const Data& train, const Data& target,
-                          const std::vector<std::string>& names, const nb::dict& options,
-                          const nb::object& progress) {
+std::string diagnose_data(const Data& train, Data& target, const std::vector<std::string>& names,
+                          const nb::dict& options, const nb::object& progress) {
   DiagnoseOptions own;
-  Views::Groups groups;
-  Options table = without_objects(diagnose_options(own), options, groups, own.ratio);
+  PreparationOptions inputs = by_column();
+  Options table =
+      without_objects(diagnose_options(own, inputs), options, inputs.view_groups, own.ratio);
   table.push_back(threads_option(own.threads));
   set_options(table, options);
-  if (!groups.empty()) own.views = "FILE";
+  own.views = inputs.view_groups.empty() ? inputs.views : "FILE";
   return interruptible(progress, [&](const Control& control) {
     const StopScope scope(control.cancelled);
     own.progress = control.progress;
-    const Numbers from(train, names);
-    const Numbers to(target, from.encoder);
-    const Views grouped = groups.empty() ? Views::parse(own.views, from.encoder)
-                                         : Views::from_groups(groups, from.encoder);
-    const Diagnosis d = diagnose(train.is_table() ? from.encoded : copy_of(from.view),
-                                 target.is_table() ? to.encoded : copy_of(to.view),
-                                 features_of(from.encoder), grouped, own);
-    return to_json(d).dump();
+    const PreparedPair pair(train.input(names), &target, inputs, own.threads);
+    return to_json(diagnose(pair.preparation, pair.train, pair.target, own)).dump();
   });
 }
 

@@ -36,7 +36,8 @@ void translate(const std::exception_ptr& p, void* /*payload*/) {
 
 void bind_data(nb::module_& m) {
   nb::class_<Data>(m, "Data", "Data of a call: a matrix in the caller's memory, or a table.")
-      .def_prop_ro("rows", &Data::rows);
+      .def_prop_ro("rows", &Data::rows)
+      .def_prop_ro("warnings", &Data::warnings);
   m.def("dense", &Data::dense<double>, nb::arg("x").noconvert());
   m.def("dense", &Data::dense<float>, nb::arg("x").noconvert());
   m.def("sparse", &Data::sparse<double>, nb::arg("offsets").noconvert(),

@@ -10,30 +10,28 @@
 namespace covshift::python {
 namespace {
 
-RatioModel fit(const Data& data, const Data* target, const std::vector<std::string>& names,
+RatioModel fit(const Data& data, Data* target, const std::vector<std::string>& names,
                const std::optional<Vector<double>>& weight, const nb::dict& options) {
   RatioOptions ratio;
-  ScaleKind scale{};
+  PreparationOptions inputs;
   set_ratio(options, ratio);
-  set_options({scale_option(scale), seed_option(ratio.seed), threads_option(ratio.threads)},
+  set_options({scale_option(inputs.scale), seed_option(ratio.seed), threads_option(ratio.threads)},
               options);
-  const std::span<const double> weights = span_of(weight);
   return interruptible(nb::none(), [&](const Control& control) {
     ratio.cancelled = control.cancelled;
-    const Numbers train(data, names);
-    if (target == nullptr) {
-      return RatioModel::fit(train.view, nullptr, train.encoder, scale, ratio, weights);
-    }
-    const Numbers other(*target, train.encoder);
-    return RatioModel::fit(train.view, &other.view, train.encoder, scale, ratio, weights);
+    Input train = data.input(names);
+    train.weight = span_of(weight);
+    PreparedPair pair(train, target, inputs, ratio.threads);
+    return RatioModel::fit(std::move(pair.preparation), pair.train,
+                           target != nullptr ? &pair.target : nullptr, ratio);
   });
 }
 
-auto log_ratio(const RatioModel& model, const Data& data, int threads) {
+auto log_ratio(const RatioModel& model, Data& data, int threads) {
   std::vector<double> out;
   {
     const nb::gil_scoped_release release;
-    out = model.log_ratio(Numbers(data, model.encoder()).view, threads);
+    out = model.log_ratio(data.encode(model.preparation(), threads), threads);
   }
   return to_numpy(std::move(out), {data.rows()});
 }
@@ -46,7 +44,7 @@ int encoded_column(const Encoder& encoder, int source) {
     fail_input("there is no feature {}; they are 0 to {}", source, encoder.source_count() - 1);
   }
   if (std::count(first, sources.end(), source) > 1) {
-    fail_input("the column '{}' has categories; split by one of numbers",
+    fail_input("the column '{}' has categories; split by a numeric column",
                encoder.source_name(static_cast<std::size_t>(source)));
   }
   return static_cast<int>(first - sources.begin());
@@ -59,10 +57,11 @@ nb::tuple sample(const Data& data, const nb::dict& options) {
   BiasedSample drawn;
   {
     const nb::gil_scoped_release release;
-    const Numbers numbers(data, std::vector<std::string>{});
-    if (feature) sampling.feature = encoded_column(numbers.encoder, *feature);
-    drawn = biased_sample(numbers.view, sampling);
-    drawn.feature = numbers.encoder.source_of()[static_cast<std::size_t>(drawn.feature)];
+    const Preparation preparation(data.input(), {});
+    const Encoder& encoder = preparation.encoder();
+    if (feature) sampling.feature = encoded_column(encoder, *feature);
+    drawn = biased_sample(preparation.encode(data.input()).features, sampling);
+    drawn.feature = encoder.source_of()[static_cast<std::size_t>(drawn.feature)];
   }
   const auto rows = [](const std::vector<std::size_t>& list) {
     return to_numpy(std::vector<std::int64_t>(list.begin(), list.end()), {list.size()});
@@ -75,7 +74,6 @@ nb::tuple sample(const Data& data, const nb::dict& options) {
 void bind_ratio(nb::module_& m) {
   nb::class_<RatioModel>(m, "Ratio", "A fitted density ratio.")
       .def("log_ratio", &log_ratio, nb::arg("data"), nb::arg("threads"))
-      .def("unseen", &unseen<RatioModel>, nb::arg("data"))
       .def_prop_ro("report", [](const RatioModel& r) { return r.ratio().report().dump(); })
       .def_prop_ro("method", [](const RatioModel& r) { return r.ratio().name(); })
       .def("to_text", &RatioModel::to_text)

@@ -132,10 +132,10 @@ auto with_progress(const nb::object& progress, Work&& work) {
 }
 
 /// work(control), whose result is returned and whose exception is thrown. Ctrl-C, or an exception
-/// of `progress` (called with a text and a share; or None), stops it and is what the caller gets.
+/// of `progress` (called with a string and a share; or None), stops it and is what the caller gets.
 template <typename Work>
 auto interruptible(const nb::object& progress, Work&& work) {
-  // To start a thread and to wake the caller takes some tenths of a millisecond.
+  // Starting a thread and waking the caller takes some tenths of a millisecond.
   return progress.is_none() ? on_this_thread(work) : with_progress(progress, work);
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import warnings
@@ -24,7 +25,7 @@ from ._data import (
     refused_as_by_scikit_learn,
     training_data,
     view_groups,
-    warn_unseen,
+    warn_of,
 )
 from ._options import documented, seed_of, shown, store, thread_count
 from ._ratio import ratio_option
@@ -179,9 +180,9 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
             )
         self._as_table = as_table or has_categories(X)
         if given.target is not None:
-            warn_unseen(self._model, given.target, "X_target")
+            warn_of(given.target)
         self._describe()
-        self._report(self._model.report())
+        self._report(json.loads(self._model.report()))
         return self
 
     def _encode(self, y) -> tuple[np.ndarray, np.ndarray]:
@@ -223,7 +224,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
     def _describe(self) -> None:
         """The attributes that a model file has as well."""
         model = self._model
-        self.certificate_ = Certificate(**model.certificate())
+        self.certificate_ = Certificate(**json.loads(model.certificate()))
         self.views_ = [View(*view) for view in model.views()]
         self.lam_ = model.lam
         self.coef_ = model.weights()
@@ -241,10 +242,17 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
 
     def _report(self, report: dict) -> None:
         self.n_iter_ = report["iterations"]
-        self.gap_ = report["gap"]
+        self.gap_ = np.inf if report["gap"] is None else report["gap"]
         self.status_ = report["status"]
-        self.path_ = report["candidates"]
-        self.effective_sample_size_ = report["effective_sample_size"]
+        self.path_ = [
+            (
+                tried["method"],
+                tried["generalize"],
+                [(point["lambda"], point["loss"], point["standard_error"]) for point in tried["path"]],
+            )
+            for tried in report["selection"]
+        ]
+        self.effective_sample_size_ = (report["ratio"] or {}).get("effective_sample_size")
         if self.status_ == "non_finite":
             raise ArithmeticError(
                 "the numbers overflowed; scale the features (scale='unit') or regularise the density "
@@ -282,7 +290,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
                 data_of(self, X)  # scikit-learn's words, where it has any
             raise
         if self._as_table:
-            warn_unseen(model, data, "X", stacklevel=4)
+            warn_of(data, stacklevel=4)
         return answer
 
     def predict(self, X) -> np.ndarray:

@@ -160,15 +160,10 @@ def data_of(estimator, X, *, as_table: bool | None = None):
     return matrix_of(validate_data(estimator, X, reset=False, **_MATRIX))
 
 
-def warn_unseen(model, data, source: str, stacklevel: int = 3) -> None:
-    """Of categories that the training data lack."""
-    for column, category, count in model.unseen(data):
-        warnings.warn(
-            f"{source}: column {column!r} has the category {category!r}, which training never saw "
-            f"({count} such rows); it counts as none of the known ones",
-            UserWarning,
-            stacklevel=stacklevel,
-        )
+def warn_of(data, stacklevel: int = 3) -> None:
+    """What was ignored because training never saw it."""
+    for warning in data.warnings:
+        warnings.warn(warning, UserWarning, stacklevel=stacklevel)
 
 
 class NumberedColumns(Sequence):

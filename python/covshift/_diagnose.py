@@ -8,7 +8,7 @@ import json
 from sklearn.base import BaseEstimator
 
 from . import _core
-from ._data import training_data, view_groups
+from ._data import training_data, view_groups, warn_of
 from ._options import seed_of, shown, thread_count
 from ._ratio import ratio_option
 
@@ -97,7 +97,7 @@ def diagnose(
     *,
     views="each",
     ratio="logistic",
-    ratio_lam="cv",
+    ratio_lam="stable",
     scale: str = "unit",
     view_threshold: float = 0.1,
     level: float = 0.05,
@@ -127,4 +127,5 @@ def diagnose(
     }
     with shown(progress) as callback:
         found = _core.diagnose(given.data, given.target, given.names, options, callback)
+    warn_of(given.target)
     return Diagnosis(json.loads(found))

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from . import _core
-from ._data import data_of, fast_matrix, has_categories, is_frame, training_data, warn_unseen
+from ._data import data_of, fast_matrix, has_categories, is_frame, training_data, warn_of
 from ._options import documented, seed_of, store, thread_count
 from ._scoring import Target
 
@@ -64,7 +64,7 @@ class DensityRatio(BaseEstimator):
         self._model = _core.fit_ratio(given.data, given.target, given.names, sample_weight, options)
         self._table = has_categories(X)
         if given.target is not None:
-            warn_unseen(self._model, given.target, "X_target")
+            warn_of(given.target)
         self.report_ = json.loads(self._model.report)
         return self
 
@@ -88,7 +88,7 @@ class DensityRatio(BaseEstimator):
                 data_of(self, X)  # scikit-learn's words, where it has any
             raise
         if self._table:
-            warn_unseen(self._model, data, "X")
+            warn_of(data)
         return answer
 
     def weights(self, X) -> np.ndarray:

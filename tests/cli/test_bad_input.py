@@ -50,6 +50,24 @@ class BadInput(ProgramTest):
         self.assertIn("colour", result.stderr)
         self.assertEqual(len(result.stdout.splitlines()), 3)
 
+    def test_every_command_warns_once_of_categories_that_training_never_saw(self):
+        colours = ["red", "green", "blue"]
+        rows = [[r[0], colours[i % 3], r[3]] for i, r in enumerate(self.rows)]
+        header = ["x1", "colour", "y"]
+        train = self.write_rows("t.csv", header, rows)
+        target = [[r[0], "mauve" if i % 4 == 1 else "red", r[2]] for i, r in enumerate(rows)]
+        target = self.write_rows("n.csv", header, target)
+        count = sum(i % 4 == 1 for i in range(len(rows)))
+        for command in (
+            ("fit", train, "--target", target, "--method", "iw", "-o", self.model),
+            ("diagnose", train, target),
+            ("compare", train, target, "--methods", "lr,iw"),
+        ):
+            warnings = self.run_ok(*command, "--label", "y", "-q").stderr
+            self.assertEqual(warnings.count("mauve"), 1, (command, warnings))
+            self.assertIn("n.csv:3: column 'colour'", warnings)
+            self.assertIn(f"({count} of {len(rows)} rows", warnings)
+
     def test_missing_value(self):
         self.fit_fails(1, self.changed("t.csv", 4, 1, ""), says=["t.csv:6:2", "x2", "missing"])
 
@@ -215,9 +233,9 @@ class BadInput(ProgramTest):
             ("empty.json", "", "damaged"),
             ("newer.json", text.replace('"version": 1', '"version": 2'), "newer"),
             ("edited.json", text.replace('"bias":true', '"bias":false'), "checksum"),
-            ("other.json", "{}", "no covshift model"),
+            ("other.json", "{}", "not a covshift model"),
             ("binary.json", "\x00\x01\x02", "damaged"),
-            ("list.json", "[1, 2]", "no covshift model"),
+            ("list.json", "[1, 2]", "not a covshift model"),
         ):
             with self.subTest(name):
                 self.assertNotEqual(content, text)

@@ -51,6 +51,25 @@ class Diagnose(ProgramTest):
         )
         self.assertLessEqual(alarms, 5)  # more than that in one of 1000 cases
 
+    def test_fit_and_diagnose_agree_on_every_view(self):
+        # Strong enough a shift that the fit's ratio is smoothed; several kinds of views and ratios.
+        target = self.target(2.5)
+        views = self.write("views.txt", "a = age, dose\nb = bmi\n")
+        for flags in (
+            ("--views", "each"), ("--views", views), ("--views", "all"),
+            ("--views", "each", "--ratio", "ulsif"), ("--views", "each", "--ratio-lambda", "paper"),
+        ):
+            data = self.run_json("diagnose", self.train, target, "--label", "y", *flags)
+            fit = self.run_json(
+                "fit", self.train, "--target", target, "--label", "y", "--method", "robust-view",
+                "--lambda", "0.1", "-o", self.path("m.json"), *flags,
+            )
+            self.assertEqual(len(data["views"]), len(fit["views"]))
+            for ours, theirs in zip(data["views"], fit["views"]):
+                self.assertEqual(ours["name"], theirs["name"])
+                self.assertAlmostEqual(ours["kl"], theirs["kl"], places=9, msg=(flags, ours["name"]))
+                self.assertEqual(ours["generalized"], theirs["generalized"], (flags, ours["name"]))
+
     def test_the_view_that_moved_is_named(self):
         report = self.diagnose(2.5)
         self.assertTrue(report["shift"])

@@ -56,16 +56,6 @@ TEST_F(EncoderTest, MatchesColumnsByName) {
   EXPECT_TRUE(out.unseen.empty());
 }
 
-TEST_F(EncoderTest, SparseOutputHoldsTheSame) {
-  const Table t = read_table(folder_.write("new.csv", "size,color,x\n9,red,5\nbig,green,0\n"));
-  EncodeOptions options;
-  options.sparse = true;
-  const auto out = mixed_.encode(t, options);
-  EXPECT_THAT(out.matrix.offsets, ElementsAre(0, 3, 4));
-  EXPECT_THAT(out.matrix.columns, ElementsAre(0, 2, 4, 5));
-  EXPECT_THAT(out.matrix.values, ElementsAre(5, 1, 1, 1));
-}
-
 TEST_F(EncoderTest, UnseenCategoriesAreZeroAndCounted) {
   const auto out = encode(mixed_, "x,color,size\n1,red,9\n2,green,9\n3,pink,9\n4,green,9\n");
   EXPECT_THAT(std::vector<double>(out.matrix.values.begin() + 6, out.matrix.values.begin() + 12),
@@ -109,7 +99,7 @@ TEST_F(EncoderTest, Errors) {
   std::string ids = "id,y\n";
   for (int k = 0; k < 10'001; ++k) ids += fmt::format("user{},1\n", k);
   EXPECT_THAT(message_of(folder_, [&] { fit(ids); }),
-              HasSubstr("the column 'id' holds 10001 different texts"));
+              HasSubstr("the column 'id' holds 10001 different strings"));
 }
 
 TEST_F(EncoderTest, Svmlight) {

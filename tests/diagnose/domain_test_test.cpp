@@ -198,7 +198,7 @@ TEST(DomainTest, WideSparseDataAreHashed) {
     DiagnoseOptions options;
     options.ratio.lambda = {RatioLambda::Rule::value, 0.01};
     options.permutations = 49;
-    return diagnose(train, to, features_of(test::names(5000)), all, options).test.p_value;
+    return test::diagnosed(train, to, features_of(test::names(5000)), all, options).test.p_value;
   };
   EXPECT_LE(p(target), 0.05);
   EXPECT_GT(p(same), 0.02);

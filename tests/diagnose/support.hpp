@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
 #include "covshift/diagnose/diagnose.hpp"
 
@@ -49,9 +50,20 @@ inline Views each(std::size_t cols) {
   return views;
 }
 
+/// Of samples in the units of a file.
+inline Diagnosis diagnosed(const Matrix& train, const Matrix& target,
+                           const std::vector<Feature>& features, const Views& views,
+                           const DiagnoseOptions& options = {}) {
+  if (train.rows == 0) fail_input("no rows");
+  const Scaler scaler = Scaler::fit(ScaleKind::unit, train.view());
+  const Matrix from = scaler.scaled(train.view());
+  const Matrix to = target.cols == train.cols ? scaler.scaled(target.view()) : target;
+  return diagnose({from.view(), to.view(), scaler, features, views}, options);
+}
+
 inline Diagnosis diagnosed(const Matrix& train, const Matrix& target,
                            const DiagnoseOptions& options = {}) {
-  return diagnose(train, target, features_of(names(train.cols)), each(train.cols), options);
+  return diagnosed(train, target, features_of(names(train.cols)), each(train.cols), options);
 }
 
 }  // namespace covshift::test

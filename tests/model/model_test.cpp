@@ -47,6 +47,11 @@ ModelOptions options(const char* method) {
   return o;
 }
 
+Model fit(const Table& train, const Table& target, const ModelOptions& o) {
+  const Input other(target);
+  return Model::fit(train, &other, o);
+}
+
 std::string message_of(const std::function<void()>& f) {
   try {
     f();
@@ -60,10 +65,10 @@ TEST(ModelFile, ReadsBackBitIdentical) {
   const Table train = table(80, 0, 1);
   const Table target = table(60, 1, 2);
   for (const char* method : {"lr", "iw", "robust", "robust-view", "robust01-view", "iw-svm"}) {
-    const Model model = Model::fit(train, &target, options(method));
+    const Model model = fit(train, target, options(method));
     const Model again = Model::from_text(model.to_text(), "memory");
-    const Predictions a = model.predict(model.encode(target));
-    const Predictions b = again.predict(again.encode(target));
+    const Predictions a = model.predict(target);
+    const Predictions b = again.predict(target);
     EXPECT_EQ(a.p, b.p) << method;
     EXPECT_EQ(a.log_ratio, b.log_ratio) << method;
     EXPECT_EQ(model.to_text(), again.to_text()) << method;
@@ -77,9 +82,9 @@ TEST(ModelFile, CostMatricesComeAlong) {
   const Table target = table(60, 1, 2);
   ModelOptions o = options("robust01");
   o.fit.costs = CostMatrix{2, 3, {0, 1, 0.5, 2, 0, 0.25}};
-  const Model model = Model::fit(train, &target, o);
+  const Model model = fit(train, target, o);
   const Model again = Model::from_text(model.to_text(), "memory");
-  EXPECT_EQ(model.predict(model.encode(target)).p, again.predict(again.encode(target)).p);
+  EXPECT_EQ(model.predict(target).p, again.predict(target).p);
   EXPECT_EQ(again.action_names(), (std::vector<std::string>{"action 1", "action 2"}));
 }
 
@@ -111,8 +116,8 @@ TEST(ModelFile, GoldenFilesOfVersion1StayReadable) {
     if (entry.path().extension() != ".json") continue;
     ++files;
     const Model model = Model::load(entry.path());
-    const Table data = read_table(folder / "data.csv", model.encoder().read_options());
-    const Predictions p = model.predict(model.encode(data));
+    const Table data = read_table(folder / "data.csv", model.preparation().read_options());
+    const Predictions p = model.predict(data);
     const Table expected =
         read_table(std::filesystem::path(entry.path()).replace_extension(".csv"));
     ASSERT_EQ(expected.rows, p.rows);
@@ -133,7 +138,7 @@ TEST(Fitting, ChoosesTheMethodByHeldOutLoss) {
   const Table target = table(120, 1, 4);
   ModelOptions o = options("auto");
   o.fit.lambda = {};
-  const Model model = Model::fit(train, &target, o);
+  const Model model = fit(train, target, o);
   const FitReport& report = model.classifier().report();
   ASSERT_EQ(report.candidates.size(), 5U);
   double least = 1e300;
@@ -155,7 +160,7 @@ TEST(Fitting, CanBeStopped) {
   int asked = 0;
   o.fit.cancelled = [&] { return ++asked > 3; };
   o.fit.solve.threads = 1;
-  EXPECT_EQ(message_of([&] { static_cast<void>(Model::fit(train, &target, o)); }), "stopped");
+  EXPECT_EQ(message_of([&] { static_cast<void>(fit(train, target, o)); }), "stopped");
 }
 
 TEST(Fitting, ReportsProgressInOrder) {
@@ -169,15 +174,15 @@ TEST(Fitting, ReportsProgressInOrder) {
     EXPECT_LE(share, 1);
     if (stages.empty() || stages.back() != stage) stages.emplace_back(stage);
   };
-  static_cast<void>(Model::fit(train, &target, o));
+  static_cast<void>(fit(train, target, o));
   EXPECT_EQ(stages, (std::vector<std::string>{"density ratio", "selection", "training"}));
 }
 
 TEST(Predicting, DoesNotDependOnThreads) {
   const Table train = table(80, 0, 7);
   const Table target = table(5000, 1, 8);
-  const Model model = Model::fit(train, &target, options("robust-view"));
-  const EncodedRows rows = model.encode(target);
+  const Model model = fit(train, target, options("robust-view"));
+  const PreparedRows rows = model.preparation().encode(target);
   const Predictions one = model.predict(rows, 1);
   const Predictions three = model.predict(rows, 3);
   EXPECT_EQ(one.p, three.p);
@@ -190,7 +195,7 @@ TEST(Certificates, BoundTheLossOfAMatchingAdversary) {
   const Table train = table(150, 0, 5);
   const Table target = table(150, 0.7, 6);
   for (const char* method : {"robust", "robust-view", "robust01"}) {
-    const Model model = Model::fit(train, &target, options(method));
+    const Model model = fit(train, target, options(method));
     const Certificate& c = model.classifier().certificate();
     EXPECT_GE(c.gap, 0);
     ASSERT_TRUE(c.target_value && c.target_risk);
@@ -216,13 +221,13 @@ struct Numbers {
 
 Model fit_matrix(const Numbers& train, const MatrixView& target, const ModelOptions& o,
                  std::span<const double> weight = {}) {
-  TrainingData data;
-  data.features = train.view;
-  data.labels = train.y;
-  data.target = &target;
-  data.sample_weight = weight;
-  return Model::fit(data, Encoder::of_columns({"x"}), Classes::from_names({"no", "yes", "maybe"}),
-                    o);
+  Input labelled(train.view, {"x"});
+  labelled.labels = train.y;
+  labelled.weight = weight;
+  const Input other(target);
+  ModelOptions own = o;
+  own.classes = {"no", "yes", "maybe"};
+  return Model::fit(labelled, &other, own);
 }
 
 TEST(Matrices, GiveWhatTablesGive) {
@@ -236,16 +241,15 @@ TEST(Matrices, GiveWhatTablesGive) {
     ModelOptions o = options("robust-view");
     o.classes = {"no", "yes", "maybe"};
     o.scale = parse_scale_kind(scale);
-    const Model a = Model::fit(train, &target, o);
+    const Model a = fit(train, target, o);
     const Model b = fit_matrix(numbers, others.view, o);
     EXPECT_EQ(a.to_text(), b.to_text()) << scale;
-    const Predictions p = a.predict(a.encode(target));
+    const Predictions p = a.predict(target);
     const Predictions q = b.predict(others.view);
     EXPECT_EQ(p.p, q.p);
     EXPECT_EQ(p.action, q.action);
     EXPECT_EQ(p.log_ratio, q.log_ratio);
-    EXPECT_EQ(p.psi, b.potentials(others.view));
-    EXPECT_EQ(p.log_ratio, b.log_ratio(others.view));
+    EXPECT_EQ(p.psi, q.psi);
   }
 }
 
@@ -270,7 +274,97 @@ TEST(Matrices, AWeightOfTwoIsTheRowTwice) {
     const Predictions a = fit_matrix(train, target.view, o, weight).predict(target.view);
     const Predictions b = fit_matrix(repeated, target.view, o).predict(target.view);
     for (std::size_t i = 0; i < a.p.size(); ++i) EXPECT_NEAR(a.p[i], b.p[i], 1e-9) << scale;
+    const auto finite_sample = [](const Model& model) {
+      return model.classifier().certificate().finite_sample;
+    };
+    EXPECT_DOUBLE_EQ(finite_sample(fit_matrix(train, target.view, o, weight)),
+                     finite_sample(fit_matrix(repeated, target.view, o)));
   }
+}
+
+RatioModel fit_ratio_model(const MatrixView& train, const MatrixView* target,
+                           const RatioOptions& options) {
+  const Input input(train, {"x"});
+  Preparation preparation(input, {});
+  PreparedRows from = preparation.encode_training(input);
+  PreparedRows to;
+  if (target != nullptr) to = preparation.encode(*target);
+  preparation.fit(from, target != nullptr ? &to : nullptr);
+  return RatioModel::fit(std::move(preparation), from, target != nullptr ? &to : nullptr, options);
+}
+
+TEST(Preparations, WarnOnceOfCategoriesThatTrainingNeverSaw) {
+  const Table train = table(40, 0, 1);
+  Table target = table(50, 1, 2);
+  target.columns[1].levels = {"red", "violet"};
+  const auto violet = std::count(target.columns[1].codes.begin(), target.columns[1].codes.end(), 1);
+  const Preparation preparation(train, options("robust"));
+  EXPECT_TRUE(preparation.encode_training(train).warnings.empty());
+  const PreparedRows rows = preparation.encode(target);
+  ASSERT_EQ(rows.warnings.size(), 1U);
+  const std::string expected = fmt::format(
+      "column 'colour' has the category 'violet', which training never saw ({} of 50 "
+      "rows, {:.2g}%",
+      violet, 2.0 * static_cast<double>(violet));
+  EXPECT_NE(rows.warnings[0].find(expected), std::string::npos) << rows.warnings[0];
+}
+
+TEST(Preparations, LeaveAnUnscaledMatrixWhereItIs) {
+  const Numbers train(table(40, 0, 1));
+  PreparationOptions o;
+  o.scale = ScaleKind::none;
+  Preparation preparation(train.view, o);
+  PreparedRows rows = preparation.encode(train.view);
+  preparation.fit(rows, nullptr);
+  EXPECT_EQ(std::get<DenseRows<double>>(rows.features.storage).data, train.x.data());
+  EXPECT_TRUE(rows.features.finite);
+}
+
+TEST(Preparations, NameTheRowOfANumberThatScalingOverflows) {
+  const std::vector<double> train = {0, 1e-300, 0};
+  const std::vector<double> target = {0, 1e300};
+  const MatrixView x = MatrixView::dense(train.data(), 3, 1);
+  Preparation preparation(x, {});
+  PreparedRows from = preparation.encode(x);
+  PreparedRows to = preparation.encode(MatrixView::dense(target.data(), 2, 1));
+  EXPECT_NE(message_of([&] { preparation.fit(from, &to); }).find("feature 1 of row 2 is inf"),
+            std::string::npos);
+}
+
+/// A table with a column of density ratios.
+Table with_ratio(Table t) {
+  Column r{"r", false, {}, {}, {}};
+  for (const double x : t.columns[0].numbers) r.numbers.push_back(std::exp(0.3 * x - 0.05));
+  t.columns.push_back(r);
+  return t;
+}
+
+TEST(GivenRatios, AreTheRatioOfAViewOfAllColumns) {
+  // Whether or not that view is trusted, its ratio is the joint one.
+  const Table train = with_ratio(table(90, 0, 1));
+  const Table target = with_ratio(table(70, 0.3, 2));
+  ModelOptions o = options("robust-view");
+  o.views = "all";
+  o.set_ratio("column:r");
+  o.fit.shift.view_threshold = 100;
+  const Model views = fit(train, target, o);
+  EXPECT_TRUE(views.classifier().shift().views()[0].generalized);
+  o.fit.method = "robust";
+  const Model robust = fit(train, target, o);
+  EXPECT_EQ(views.predict(target).p, robust.predict(target).p);
+  EXPECT_EQ(Model::from_text(views.to_text(), "memory").predict(target).p, views.predict(target).p);
+}
+
+TEST(GivenRatios, LeaveTheOptionsOfEstimatedViewRatios) {
+  const Table train = with_ratio(table(90, 0, 1));
+  const Table target = with_ratio(table(70, 0.3, 2));
+  ModelOptions o = options("robust-view");
+  o.set_ratio("column:r");
+  const auto kl = [&](const char* lambda) {
+    o.fit.shift.ratio.lambda = RatioLambda::parse(lambda);
+    return fit(train, target, o).classifier().shift().views()[0].kl;
+  };
+  EXPECT_GT(kl("0.001"), 10 * kl("100"));
 }
 
 TEST(RatioModels, AreAModelsJointRatioAndReadBackBitIdentical) {
@@ -280,18 +374,16 @@ TEST(RatioModels, AreAModelsJointRatioAndReadBackBitIdentical) {
     ModelOptions o = options("robust");
     o.fit.shift.ratio.method = parse_ratio_method(method);
     const Model model = fit_matrix(train, target.view, o);
-    const RatioModel ratio = RatioModel::fit(train.view, &target.view, Encoder::of_columns({"x"}),
-                                             o.scale, o.fit.shift.ratio);
-    EXPECT_EQ(ratio.log_ratio(target.view), model.log_ratio(target.view)) << method;
+    const RatioModel ratio = fit_ratio_model(train.view, &target.view, o.fit.shift.ratio);
+    EXPECT_EQ(ratio.log_ratio(target.view), model.predict(target.view).log_ratio) << method;
     const RatioModel again = RatioModel::from_text(ratio.to_text(), "memory");
     EXPECT_EQ(again.log_ratio(train.view), ratio.log_ratio(train.view)) << method;
     EXPECT_NE(message_of([&] {
                 Model::from_text(ratio.to_text(), "memory");
-              }).find("this is no covshift model"),
+              }).find("this is not a covshift model"),
               std::string::npos);
   }
-  const RatioModel none = RatioModel::fit(train.view, nullptr, Encoder::of_columns({"x"}),
-                                          ScaleKind::unit, RatioOptions{});
+  const RatioModel none = fit_ratio_model(train.view, nullptr, RatioOptions{});
   EXPECT_EQ(none.log_ratio(train.view), std::vector<double>(60, 0.0));
 }
 

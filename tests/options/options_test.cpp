@@ -91,10 +91,11 @@ TEST(Options, MessagesNameTheOptionAndWhatItTakes) {
 TEST(Options, DefaultsAreThoseOfTheStructures) {
   ModelOptions model;
   DiagnoseOptions diagnosis;
+  PreparationOptions inputs = by_column();
   RatioOptions ratio;
   EXPECT_EQ(row(model_options(model), "--view-threshold").fallback, "0.1");
   EXPECT_EQ(row(model_options(model), "--ratio-lambda").fallback, "stable");
-  EXPECT_EQ(row(diagnose_options(diagnosis), "--ratio-lambda").fallback, "cv");
+  EXPECT_EQ(row(diagnose_options(diagnosis, inputs), "--ratio-lambda").fallback, "stable");
   EXPECT_EQ(row(ratio_options(RatioMethod::rulsif, ratio), "alpha").fallback, "0.1");
   model.fit.folds = 7;
   EXPECT_EQ(row(model_options(model), "--folds").fallback, "7");
@@ -103,9 +104,10 @@ TEST(Options, DefaultsAreThoseOfTheStructures) {
 TEST(Options, EveryValueListedIsTaken) {
   ModelOptions model;
   DiagnoseOptions diagnosis;
+  PreparationOptions inputs = by_column();
   CompareOptions comparison;
-  for (const Options& table : {model_options(model), diagnose_options(diagnosis),
-                               compare_options(comparison, diagnosis)}) {
+  for (const Options& table : {model_options(model), diagnose_options(diagnosis, inputs),
+                               compare_options(comparison, inputs)}) {
     std::set<std::string> seen;
     for (const Option& o : table) {
       EXPECT_TRUE(seen.insert(o.flag).second) << o.flag;

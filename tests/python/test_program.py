@@ -165,5 +165,5 @@ def test_files_that_are_none(tmp_path):
     with pytest.raises(OSError, match="nowhere"):
         covshift.RobustClassifier.load(tmp_path / "nowhere.json")
     (tmp_path / "bad.json").write_text("{}")
-    with pytest.raises(ValueError, match="no covshift model"):
+    with pytest.raises(ValueError, match="not a covshift model"):
         covshift.RobustClassifier.load(tmp_path / "bad.json")

@@ -1,0 +1,226 @@
+#include "covshift/data/preparation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/threads.hpp"
+#include "covshift/data/json_fields.hpp"
+#include "covshift/data/rows.hpp"
+
+namespace covshift {
+namespace {
+
+std::vector<double> log_ratios(const Table& table, const std::string& name) {
+  std::vector<double> values = finite_numbers(table, table.at(name), "density ratio");
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    if (!(values[row] > 0)) {
+      fail_input("{}: the density ratio is {}; it must be positive",
+                 table.where(row, table.at(name)), values[row]);
+    }
+    values[row] = std::log(values[row]);
+  }
+  return values;
+}
+
+std::vector<double> sample_weights(const Table& table, const std::string& name) {
+  const std::vector<double>& values = finite_numbers(table, table.at(name), "weight");
+  for (std::size_t row = 0; row < values.size(); ++row) {
+    if (values[row] < 0) {
+      fail_input("{}: the weight is {}; weights must not be negative",
+                 table.where(row, table.at(name)), values[row]);
+    }
+  }
+  if (std::all_of(values.begin(), values.end(), [](double w) { return w == 0; })) {
+    fail_input("{}: no example has a positive weight (column '{}')", table.source, name);
+  }
+  return values;
+}
+
+/// The classes that occur, in the caller's order if there is one.
+Classes classes_of(const Table& train, const PreparationOptions& options) {
+  Classes found = Classes::fit(train, options.label);
+  if (found.size() < 2) {
+    fail_input("{}: column '{}' has one class only ('{}'); a classifier needs at least two",
+               train.source, options.label, found.names()[0]);
+  }
+  if (options.classes.empty()) return found;
+  Classes ordered = Classes::from_names(options.classes);
+  for (const std::string& name : found.names()) {
+    if (ordered.index_of(name) < 0) {
+      fail_input("{}: the class '{}' is not in the list of classes given", train.source, name);
+    }
+  }
+  if (ordered.size() != found.size()) {
+    fail_input("{}: {} classes were given, but column '{}' has {}", train.source, ordered.size(),
+               options.label, found.size());
+  }
+  return ordered;
+}
+
+Encoder encoder_of(const Input& train, const std::vector<std::string>& exclude) {
+  if (train.table != nullptr) return Encoder::fit(*train.table, exclude);
+  const bool sparse = train.matrix.storage.index() >= 2;
+  if (train.names.empty()) return Encoder::of_numbers(train.matrix.cols, sparse);
+  if (train.names.size() != train.matrix.cols) {
+    fail_input("{} columns, but names for {}", train.matrix.cols, train.names.size());
+  }
+  return Encoder::of_columns(train.names);
+}
+
+std::vector<std::string> warnings_of(const EncodedTable& encoded, const Table& table) {
+  std::vector<std::string> warnings;
+  for (const EncodedTable::Unseen& u : encoded.unseen) {
+    const std::string where =
+        u.line > 0 ? fmt::format("{}:{}", table.source, u.line) : table.source;
+    warnings.push_back(fmt::format(
+        "{}: column '{}' has the category '{}', which training never saw ({} of {} rows, "
+        "{:.2g}%, have such categories); it counts as none of the known ones",
+        where, u.column, u.text, u.count, table.rows,
+        100 * static_cast<double>(u.count) / static_cast<double>(table.rows)));
+  }
+  if (encoded.ignored_entries > 0) {
+    const std::size_t entries = table.sparse->values.size();
+    warnings.push_back(fmt::format(
+        "{}: {} of {} entries ({:.2g}%) belong to features that training never saw; they are "
+        "ignored",
+        table.source, encoded.ignored_entries, entries,
+        100 * static_cast<double>(encoded.ignored_entries) / static_cast<double>(entries)));
+  }
+  return warnings;
+}
+
+}  // namespace
+
+Preparation::Preparation(const Input& train, const PreparationOptions& options)
+    : columns_{options.label, options.weight, options.ratio_column, options.generalization_column},
+      scale_(options.scale) {
+  std::vector<std::string> exclude;
+  for (const std::string* name :
+       {&columns_.label, &columns_.weight, &columns_.ratio, &columns_.generalization}) {
+    const bool in_table = name != &columns_.label || train.labels.empty();
+    if (!name->empty() && in_table) exclude.push_back(*name);
+  }
+  if (!train.labels.empty()) {
+    classes_ = Classes::from_names(options.classes);
+  } else if (train.table != nullptr && !columns_.label.empty()) {
+    classes_ = classes_of(*train.table, options);
+  }
+  if (train.table == nullptr && (needs_columns() || !columns_.weight.empty())) {
+    fail_input("a matrix has no named columns of weights or densities; give a table");
+  }
+  encoder_ = encoder_of(train, exclude);
+  views_ = options.view_groups.empty() ? Views::parse(options.views, encoder_)
+                                       : Views::from_groups(options.view_groups, encoder_);
+}
+
+ReadOptions Preparation::read_options(ReadOptions options) const {
+  if (!label().empty()) options.text_columns.push_back(label());
+  return encoder_.read_options(std::move(options));
+}
+
+PreparedRows Preparation::encode(const Input& input, int threads) const {
+  PreparedRows rows;
+  if (input.table == nullptr) {
+    if (!encoder_.numeric() || needs_columns()) {
+      fail_input(
+          "the model was trained on columns with categories or densities; give a table or DataFrame with the "
+          "same columns");
+    }
+    if (input.matrix.cols != encoder_.cols()) {
+      fail_input("the data have {} columns, the model was trained on {}", input.matrix.cols,
+                 encoder_.cols());
+    }
+    rows.features = input.matrix;
+    return rows;
+  }
+  const Table& table = *input.table;
+  EncodedTable encoded = encoder_.encode(table, threads);
+  rows.warnings = warnings_of(encoded, table);
+  rows.own = std::move(encoded.matrix);
+  rows.features = rows.own.view();
+  if (!columns_.ratio.empty()) rows.log_ratio = log_ratios(table, columns_.ratio);
+  if (!columns_.generalization.empty()) {
+    rows.log_generalization =
+        finite_numbers(table, table.at(columns_.generalization), "log generalization density");
+  }
+  return rows;
+}
+
+PreparedRows Preparation::encode_training(const Input& input, int threads) const {
+  PreparedRows rows = encode(input, threads);
+  if (!input.labels.empty()) {
+    rows.labels.assign(input.labels.begin(), input.labels.end());
+  } else if (input.table != nullptr && !label().empty()) {
+    rows.labels = classes_.codes(*input.table, label()).codes;
+  }
+  rows.weight = columns_.weight.empty()
+                    ? std::vector<double>(input.weight.begin(), input.weight.end())
+                    : sample_weights(*input.table, columns_.weight);
+  return rows;
+}
+
+void Preparation::fit(PreparedRows& train, PreparedRows* target, int threads) {
+  scaler_ = Scaler::fit(scale_, train.features, train.weight);
+  apply(train, "the training data", threads);
+  if (target != nullptr) apply(*target, "the target data", threads);
+}
+
+void Preparation::apply(PreparedRows& rows, const char* what, int threads) const {
+  const bool owned = rows.own.rows > 0;
+  if (owned) {
+    scaler_.apply(rows.own);
+    rows.features = rows.own.view();
+  } else if (scaler_.kind() != ScaleKind::none) {
+    rows.own = scaler_.scaled(rows.features);
+    rows.features = rows.own.view();
+  }
+  Rows(rows.features, {}).check(what, threads);
+  rows.features.finite = true;
+}
+
+void Preparation::each_block(
+    const MatrixView& x, int threads,
+    const std::function<void(std::size_t, const MatrixView&)>& body) const {
+  constexpr std::size_t block_rows = 2048;
+  parallel_tasks(threads, (x.rows + block_rows - 1) / block_rows, [&](std::size_t block) {
+    const std::size_t first = block * block_rows;
+    PreparedRows rows;
+    rows.features = slice(x, first, std::min(block_rows, x.rows - first));
+    apply(rows, "the data", 1);
+    body(first, rows.features);
+  });
+}
+
+nlohmann::json Preparation::to_json() const {
+  return {{"label", columns_.label},
+          {"ratio_column", columns_.ratio},
+          {"generalization_column", columns_.generalization},
+          {"classes", classes_.to_json()},
+          {"encoder", encoder_.to_json()},
+          {"scaler", scaler_.to_json()},
+          {"views", views_.to_json()}};
+}
+
+Preparation Preparation::from_json(const nlohmann::json& body) {
+  using nlohmann::json;
+  const auto part = [&](const char* name) { return detail::json_field<json>(body, name, "model"); };
+  const auto text = [&](const char* name) {
+    return detail::json_field<std::string>(body, name, "model");
+  };
+  Preparation own;
+  own.classes_ = Classes::from_json(part("classes"));
+  own.encoder_ = Encoder::from_json(part("encoder"));
+  own.scaler_ = Scaler::from_json(part("scaler"));
+  own.scale_ = own.scaler_.kind();
+  own.views_ = Views::from_json(part("views"));
+  if (own.views_.view_of.size() != own.encoder_.cols() ||
+      own.scaler_.cols() != own.encoder_.cols()) {
+    fail_input("the parts of the model are of different sizes");
+  }
+  own.columns_ = {text("label"), "", text("ratio_column"), text("generalization_column")};
+  return own;
+}
+
+}  // namespace covshift

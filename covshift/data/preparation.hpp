@@ -1,0 +1,122 @@
+// The one way in: a table or a matrix becomes rows that a learner may use without further checks.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "covshift/data/encoder.hpp"
+#include "covshift/data/labels.hpp"
+#include "covshift/data/matrix.hpp"
+#include "covshift/data/scaling.hpp"
+#include "covshift/data/table.hpp"
+#include "covshift/data/views.hpp"
+
+namespace covshift {
+
+struct PreparationOptions {
+  std::string label;  ///< the column of the class; empty: none
+  /// The classes in order, for ordinal losses and cost matrices (empty: numbers ascending, strings
+  /// alphabetically).
+  std::vector<std::string> classes;
+  std::string weight;                 ///< a column of sample weights; empty: none
+  std::string ratio_column;           ///< a column of P_test/P_train; empty: estimated
+  std::string generalization_column;  ///< a column of log P_gen/P_test, for generalize=given
+  std::string views = "all";          ///< all, each or a file
+  Views::Groups view_groups;          ///< views as lists of columns; empty: as `views` says
+  ScaleKind scale = ScaleKind::unit;
+};
+
+/// Data of the caller, not copied: a table, or a matrix of numbers.
+struct Input {
+  Input(const Table& rows) : table(&rows) {}  // NOLINT(*-explicit-*): a table is an input
+  /// `columns`: their names; empty: numbered from 1.
+  Input(const MatrixView& rows, std::vector<std::string> columns = {})  // NOLINT(*-explicit-*)
+      : matrix(rows), names(std::move(columns)) {}
+
+  const Table* table = nullptr;
+  MatrixView matrix;
+  std::vector<std::string> names;
+  /// Of training rows whose classes (positions in PreparationOptions::classes) and weights are not
+  /// columns of a table.
+  std::span<const int> labels;
+  std::span<const double> weight;
+};
+
+/// Rows as numbers. Owns what had to be computed; a matrix that needs no scaling stays the
+/// caller's.
+struct PreparedRows {
+  PreparedRows() = default;
+  PreparedRows(const PreparedRows&) = delete;
+  PreparedRows& operator=(const PreparedRows&) = delete;
+  PreparedRows(PreparedRows&&) = default;
+  PreparedRows& operator=(PreparedRows&&) = default;
+  ~PreparedRows() = default;
+
+  MatrixView features;  ///< in the caller's memory or in `own`
+  Matrix own;
+  std::vector<int> labels;                 ///< training rows only
+  std::vector<double> weight;              ///< training rows only; empty: 1
+  std::vector<double> log_ratio;           ///< from the ratio column, if there is one
+  std::vector<double> log_generalization;  ///< from the generalization column, if there is one
+  std::vector<std::string> warnings;       ///< what was ignored because training never saw it
+};
+
+/// Encoder, classes, views and scaler: learned from training data, stored with a model, applied to
+/// all other data. What features are made of belongs here and nowhere else.
+class Preparation {
+ public:
+  /// Learns columns, classes and views. Throws Error, also where there is only one class.
+  Preparation(const Input& train, const PreparationOptions& options);
+  /// Without classes or views, for a density ratio.
+  Preparation(Encoder encoder, Scaler scaler)
+      : encoder_(std::move(encoder)), scaler_(std::move(scaler)) {}
+
+  /// How to read further files: categories stay text even where they look like numbers.
+  [[nodiscard]] ReadOptions read_options(ReadOptions options = {}) const;
+
+  /// Rows by column name, not yet scaled.
+  [[nodiscard]] PreparedRows encode(const Input& input, int threads = 0) const;
+  /// The same with labels and weights.
+  [[nodiscard]] PreparedRows encode_training(const Input& input, int threads = 0) const;
+  /// Learns what depends on values (the scaling) and applies it to the encoded rows of training and
+  /// target (null: none), whose every number is then known to be finite.
+  void fit(PreparedRows& train, PreparedRows* target, int threads = 0);
+  /// Scales encoded rows and checks that they are finite; `what` names them in the message.
+  void apply(PreparedRows& rows, const char* what, int threads = 0) const;
+  /// body(first, block) for blocks of encoded rows, scaled one at a time and never as a whole copy;
+  /// `block` starts at row `first`. Blocks run in parallel.
+  void each_block(const MatrixView& rows, int threads,
+                  const std::function<void(std::size_t, const MatrixView&)>& body) const;
+
+  [[nodiscard]] const Encoder& encoder() const { return encoder_; }
+  [[nodiscard]] const Classes& classes() const { return classes_; }
+  [[nodiscard]] const Views& views() const { return views_; }
+  [[nodiscard]] const Scaler& scaler() const { return scaler_; }
+  [[nodiscard]] const std::string& label() const { return columns_.label; }
+  [[nodiscard]] bool given_ratio() const { return !columns_.ratio.empty(); }
+  /// True if rows must bring densities in columns of their own, which only a table has.
+  [[nodiscard]] bool needs_columns() const {
+    return given_ratio() || !columns_.generalization.empty();
+  }
+
+  [[nodiscard]] nlohmann::json to_json() const;
+  static Preparation from_json(const nlohmann::json& json);
+
+ private:
+  Preparation() = default;
+
+  struct Columns {
+    std::string label, weight, ratio, generalization;
+  };
+  Columns columns_;
+  ScaleKind scale_ = ScaleKind::none;
+  Encoder encoder_;
+  Classes classes_;
+  Views views_;
+  Scaler scaler_;
+};
+
+}  // namespace covshift
