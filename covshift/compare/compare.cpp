@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "covshift/base/error.hpp"
 #include "covshift/compare/judge.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 
@@ -67,7 +68,6 @@ Json to_json(const Judgement& j) {
 /// One density ratio for all methods: they differ in what they make of it.
 ShiftOptions shift_options(const FitOptions& fit) {
   ShiftOptions options = fit.shift;
-  options.generalize = {Assumption::Kind::views};
   options.ratio.seed = fit.solve.seed;
   options.ratio.threads = fit.solve.threads;
   options.ratio.cancelled = fit.cancelled;
@@ -124,9 +124,10 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   };
   const int threads = options.fit.solve.threads;
   announce("density ratio", 0);
-  const Shift shift =
-      Shift::fit({Assumption::Kind::views}, shift_options(options.fit), data.views, data.features,
-                 *data.target, data.sample_weight, data.given_train, data.given_target);
+  const ShiftOptions estimate = shift_options(options.fit);
+  const Shift shift = Shift::fit({Assumption::Kind::views}, estimate, data.views, data.features,
+                                 *data.target, data.sample_weight, data.given_train,
+                                 data.given_target);
   TrainingData own = data;
   own.shift = &shift;
   const std::vector<double> log_ratio = shift.at(data.features, data.given_train).log_ratio;

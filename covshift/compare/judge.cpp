@@ -1,3 +1,4 @@
+#include "covshift/base/error.hpp"
 #include "covshift/compare/judge.hpp"
 
 #include <fmt/format.h>

@@ -81,7 +81,7 @@ void project_to_simplex(std::span<double> x) {
   const double top = x[arg_max(x)];
   Scratch<double> members(x.size());
   std::size_t n = 0;
-  // Without branches, for which way they go is anyone's guess.
+  // Without branches, which would be unpredictable.
   const auto keep = [&](double v, double tau) {
     members[n] = v;
     n += v > tau ? 1 : 0;

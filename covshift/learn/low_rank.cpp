@@ -14,7 +14,7 @@ namespace {
 constexpr Eigen::Index kept = LowRank::vectors;
 constexpr double negligible = 1e-12;  // of the largest eigenvalue: rounding
 
-/// Of all holders, who must choose alike.
+/// Summed over all holders.
 double examples_of_all(const Examples& examples) {
   auto size = static_cast<double>(examples.size());
   examples.reducer().sum({&size, 1});

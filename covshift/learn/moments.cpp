@@ -106,7 +106,6 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
 
   std::vector<LargeVector> sums(lanes);
   std::vector<std::vector<double>> sums_of_bias(lanes);
-  std::array<double, lanes> traces{};
   parallel_tasks(threads(), lanes, [&](std::size_t lane) {
     LargeVector& sum = sums[lane];
     sum.assign(room, 0.0);
@@ -114,7 +113,6 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
     Workspace work;
     std::vector<double> part(count * block_rows);
     std::vector<double> psi(count * block_rows);
-    double trace = 0;
     const std::size_t end = size() * (lane + 1) / lanes;
     for (std::size_t first = size() * lane / lanes; first < end; first += block_rows) {
       const std::size_t n = std::min(block_rows, end - first);
@@ -122,20 +120,8 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
       const auto slice = [&](std::size_t c) {
         return DenseBlock{rows.data + c * tile, rows.stride, n, width_of(c)};
       };
-      const auto add_square = [&](std::size_t b, double square) {
-        trace += a_[first + b] * r(first + b) * square;
-      };
-      for (std::size_t b = 0; b < n && bias != nullptr; ++b) {
-        add_square(b, bias_of(first + b) * bias_of(first + b));
-      }
       std::fill(psi.begin(), psi.end(), 0.0);
       for (std::size_t c = 0; c < tiles; ++c) {
-        for (std::size_t b = 0; b < n; ++b) {
-          const double* row = slice(c).data + b * rows.stride;
-          double square = 0;
-          kernels().columns_sums(width_of(c), 1, 0, row, row, &square);
-          add_square(b, square);
-        }
         kernels().times(slice(c), vectors.data() + count * tile * c, count, part.data());
         for (std::size_t y = 0; y < count; ++y) {
           for (std::size_t b = 0; b < n; ++b) psi[y * block_rows + b] += part[y * block_rows + b];
@@ -153,7 +139,6 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
         kernels().times_transposed(slice(c), psi.data(), count, sum.data() + count * tile * c);
       }
     }
-    traces[lane] = trace;
   });
   out = RowMatrix::Zero(x.rows(), x.cols());
   parallel_tasks(threads(), tiles, [&](std::size_t c) {
@@ -167,9 +152,8 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
     for (const std::vector<double>& sum : sums_of_bias) out.data()[cols() * count + y] += sum[y];
   }
   reducer_->sum({out.data(), static_cast<std::size_t>(out.size())});
-  double trace = std::accumulate(traces.begin(), traces.end(), 0.0);
-  reducer_->sum({&trace, 1});
-  return trace;
+  const std::vector<double> diagonal = squares();
+  return std::accumulate(diagonal.begin(), diagonal.end(), 0.0);
 }
 
 }  // namespace covshift

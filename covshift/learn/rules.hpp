@@ -6,7 +6,7 @@
 
 namespace covshift {
 
-/// The sizes that the rules go by: sums over all holders, who must choose alike.
+/// The sizes that the rules go by: sums over all holders, so that they make the same choice.
 struct ProblemSize {
   explicit ProblemSize(const Examples& examples);
   double rows = 0;        ///< examples of positive weight
