@@ -125,9 +125,9 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   const int threads = options.fit.solve.threads;
   announce("density ratio", 0);
   const ShiftOptions estimate = shift_options(options.fit);
-  const Shift shift = Shift::fit({Assumption::Kind::views}, estimate, data.views, data.features,
-                                 *data.target, data.sample_weight, data.given_train,
-                                 data.given_target);
+  const Shift shift =
+      Shift::fit({Assumption::Kind::views}, estimate, data.views, data.features, *data.target,
+                 data.sample_weight, data.given_train, data.given_target);
   TrainingData own = data;
   own.shift = &shift;
   const std::vector<double> log_ratio = shift.at(data.features, data.given_train).log_ratio;

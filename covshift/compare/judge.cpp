@@ -1,5 +1,5 @@
-#include "covshift/base/error.hpp"
 #include "covshift/compare/judge.hpp"
+#include "covshift/base/error.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-
 
 namespace covshift {
 namespace {
@@ -30,7 +29,7 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 std::string_view in_words(Metric metric) {
-  return metric == Metric::brier ? "Brier score"
+  return metric == Metric::brier   ? "Brier score"
          : metric == Metric::error ? "error rate"
                                    : "log loss";
 }
@@ -184,8 +183,7 @@ void name_winner(Comparison& c, const std::vector<std::vector<double>>& scores,
     if (std::isfinite(mean[m]) && (best == scores.size() || mean[m] < mean[best])) best = m;
   }
   if (best == scores.size()) {
-    fail_input("no method has a finite {}; compare by another metric",
-               in_words(c.metric));
+    fail_input("no method has a finite {}; compare by another metric", in_words(c.metric));
   }
   c.best = c.methods[best].name;
   c.critical = critical_value(c.level, scores.size() - 1);

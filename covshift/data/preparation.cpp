@@ -125,7 +125,8 @@ PreparedRows Preparation::encode(const Input& input, int threads) const {
   if (input.table == nullptr) {
     if (!encoder_.numeric() || needs_columns()) {
       fail_input(
-          "the model was trained on columns with categories or densities; give a table or DataFrame with the "
+          "the model was trained on columns with categories or densities; give a table or "
+          "DataFrame with the "
           "same columns");
     }
     if (input.matrix.cols != encoder_.cols()) {

@@ -37,11 +37,11 @@ struct LambdaChoice {
 };
 
 template <>
-inline constexpr auto names<LambdaChoice::Kind> = std::to_array<Named<LambdaChoice::Kind>>(
-    {{LambdaChoice::Kind::automatic, "auto"},
-     {LambdaChoice::Kind::fixed, "fixed"},
-     {LambdaChoice::Kind::cv, "cv"},
-     {LambdaChoice::Kind::iwcv, "iwcv"}});
+inline constexpr auto names<LambdaChoice::Kind> =
+    std::to_array<Named<LambdaChoice::Kind>>({{LambdaChoice::Kind::automatic, "auto"},
+                                              {LambdaChoice::Kind::fixed, "fixed"},
+                                              {LambdaChoice::Kind::cv, "cv"},
+                                              {LambdaChoice::Kind::iwcv, "iwcv"}});
 
 /// The paper's grid: 2^-16, 2^-12, 2^-8, 2^-4, 1.
 std::vector<double> paper_lambdas();

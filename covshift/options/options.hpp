@@ -4,9 +4,9 @@
 
 #include "covshift/compare/compare.hpp"
 #include "covshift/diagnose/diagnose.hpp"
-#include "covshift/shift/sampling.hpp"
 #include "covshift/model/model.hpp"
 #include "covshift/options/option.hpp"
+#include "covshift/shift/sampling.hpp"
 
 namespace covshift {
 
