@@ -196,9 +196,9 @@ std::vector<double> score_all(const Pool& pool, const Folds& folds,
 
 /// The rows that take part in the permutations, fold by fold.
 struct DealtRows {
-  std::vector<Matrix2> z;       // columns are rows of the pool
-  std::vector<Vector> sample;   // of each row, 1: target
-  std::vector<FoldSums> sums;   // `train` of all rows: whose they are is the permutation's to say
+  std::vector<Matrix2> z;      // columns are rows of the pool
+  std::vector<Vector> sample;  // of each row, 1: target
+  std::vector<FoldSums> sums;  // `train` of all rows: whose they are is the permutation's to say
 };
 
 DealtRows gather(const Pool& pool, const Folds& folds, std::size_t n_train, std::size_t n_target,

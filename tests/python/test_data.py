@@ -329,7 +329,7 @@ def bad_calls(X, y, T):
         "lam type": (lambda: R(lam=None).fit(X, y), TypeError, "lam must be a number or a text"),
         "folds type": (lambda: R(folds="x").fit(X, y), TypeError, "folds must be a number"),
         "broken folds": (lambda: R(folds=2.5).fit(X, y), ValueError, "folds must be a whole"),
-        "iterations": (lambda: R(max_iter=-1).fit(X, y), ValueError, "max_iter must not be negative"),
+        "iterations": (lambda: R(max_iter=-1).fit(X, y), ValueError, "max_iter must be >= 0"),
         "seed": (lambda: R(random_state=2**70).fit(X, y), ValueError, "random_state must be below"),
         "threads type": (lambda: R(threads="all").fit(X, y), TypeError, "threads must be"),
         "progress": (lambda: R(progress="yes").fit(X, y), TypeError, "progress must be"),
