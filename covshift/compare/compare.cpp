@@ -44,7 +44,8 @@ double rows_worth(const TrainingData& data, const ShiftOptions& shift,
 }
 
 Json to_json(const Estimate& e) {
-  return {{"value", e.value}, {"standard_error", e.standard_error}};  // not finite: null
+  const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
+  return {{"value", number(e.value)}, {"standard_error", number(e.standard_error)}};
 }
 
 Json to_json(const Judgement& j) {

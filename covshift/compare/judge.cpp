@@ -1,5 +1,4 @@
 #include "covshift/compare/judge.hpp"
-#include "covshift/base/error.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+
+#include "covshift/base/error.hpp"
 
 namespace covshift {
 namespace {

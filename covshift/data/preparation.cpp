@@ -73,7 +73,7 @@ std::vector<std::string> warnings_of(const EncodedTable& encoded, const Table& t
   std::vector<std::string> warnings;
   for (const EncodedTable::Unseen& u : encoded.unseen) {
     const std::string where =
-        u.line > 0 ? fmt::format("{}:{}", table.source, u.line) : table.source;
+        table.lines.breaks().empty() ? table.source : fmt::format("{}:{}", table.source, u.line);
     warnings.push_back(fmt::format(
         "{}: column '{}' has the category '{}', which training never saw ({} of {} rows, "
         "{:.2g}%, have such categories); it counts as none of the known ones",

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/number.hpp"
 #include "covshift/data/rows.hpp"
@@ -174,11 +175,10 @@ Shift estimate_shift(const TrainingData& data, std::span<const double> sample_we
   if (data.target == nullptr) return Shift(data.views);
   announce(options, "density ratio");
   ShiftOptions own = options.shift;
-  own.generalize = assumption;
   own.ratio.seed = options.solve.seed;
   own.ratio.threads = options.solve.threads;
-  return Shift::fit(own, data.views, data.features, *data.target, sample_weight, data.given_train,
-                    data.given_target);
+  return Shift::fit(assumption, own, data.views, data.features, *data.target, sample_weight,
+                    data.given_train, data.given_target);
 }
 
 CrossValidation cross_validation(const LambdaChoice& lambda, const CheckedData& checked,
