@@ -1,5 +1,5 @@
-# Every target does its own set-up (system packages, configuring, building); CMake and scripts/ do the
-# work. `make help` lists the targets.
+# Every target installs system packages, configures and builds as needed, using CMake and scripts/.
+# `make help` lists the targets.
 SHELL := /bin/bash
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
@@ -26,7 +26,7 @@ test: library ## all tests: C++, the program, the installed package, the Python 
 	@scripts/packages.sh browser || echo "make: continuing without Chromium; tests of the report page are skipped" >&2
 	@scripts/test.sh
 
-bench: all wheel ## covshift beside its peers, into bench/RESULTS.md (PARTS="log-dense ...", QUICK=1)
+bench: all wheel ## compare covshift with its peers, into bench/RESULTS.md (PARTS="log-dense ...", QUICK=1)
 	@scripts/packages.sh build bench venv
 	@scripts/bench_peers.sh $(if $(QUICK),--quick) $(PARTS)
 
@@ -39,7 +39,7 @@ reproduce: all ## all tables and figures of the paper and the sweep, into docs/r
 	@build/covshift reproduce all --data "$(DATA)" -o build/results --seed 1
 	@cp build/results/results.md docs/results.md
 
-bench-csv: ## read a 1 GB CSV with our reader and with pandas (from the Python package index)
+bench-csv: ## read a 1 GB CSV with covshift and with pandas (from the Python package index)
 	@scripts/packages.sh build bench venv
 	@scripts/bench_csv.sh
 
@@ -71,7 +71,7 @@ wheel: ## build the Python package, build/python/wheel/ (pip install . does the 
 	@scripts/packages.sh build python
 	@scripts/wheel.sh
 
-bench-python: wheel ## the cost of predicting one row from Python, and of the copies a fit makes
+bench-python: wheel ## the overhead of predicting one row from Python, and memory of a fit
 	@build/python/venv/bin/python bench/python/overhead.py
 
 install: all ## install program, library and headers under PREFIX (/usr/local)

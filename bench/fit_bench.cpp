@@ -1,5 +1,5 @@
-// Whole fits to a relative gap of 1e-6, preparation and checks included. The counters prove what
-// was reached: gap/max(1, |objective|), and whether the solver says that it converged.
+// Whole fits to a relative gap of 1e-6, including preparation and checks. Counters report the gap
+// reached, gap/max(1, |objective|), and whether the solver converged.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ void add(const std::string& name, const std::function<Made()>& make, double lamb
           [loss, shifted] { return dense_problem(loss, 100, 57, 4, shifted); }, paper);
     }
   }
-  // Larger: lambda = 1/(2m), which others call C = 1.
+  // Larger: lambda = 1/(2m), C = 1 elsewhere.
   for (const char* loss : {"log", "zero-one"}) {
     add(
         std::string(loss) + "/20000x50,K=5,lambda=1/(2m)",

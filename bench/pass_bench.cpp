@@ -1,5 +1,5 @@
-// One pass over the examples: value, gradient and dual value, against the speed at which the same
-// memory can be read at all. Bytes are those of the matrix of features.
+// One pass over the examples (value, gradient and dual value), compared with reading the same
+// memory. Bytes are those of the features.
 #include <benchmark/benchmark.h>
 
 #include <Eigen/Core>
@@ -22,7 +22,7 @@ std::size_t bytes_of(const Made& made) {
          x.offsets.size() * sizeof(std::int64_t) + made.single.size() * sizeof(float);
 }
 
-/// Adds up `count` numbers in chunks, as fast as memory delivers them.
+/// Sums numbers at the speed of memory.
 template <typename Numbers>
 double sum(const Numbers& x, int threads) {
   using T = typename Numbers::value_type;
@@ -55,7 +55,7 @@ void read_memory(benchmark::State& state, const Made& made) {
   state.SetBytesProcessed(state.iterations() * static_cast<std::int64_t>(bytes_of(made)));
 }
 
-/// The solvers' pass alone, as it is repeated in training.
+/// The pass that solvers repeat.
 void pass(benchmark::State& state, const Made& made) {
   const covshift::Problem problem = made.problem(1e-4);
   const covshift::Examples examples(problem, static_cast<int>(state.range(0)), nullptr);
@@ -71,7 +71,7 @@ void pass(benchmark::State& state, const Made& made) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(made.x.rows));
 }
 
-/// The public function: checks of the input and preparation included.
+/// The public function, including checks and preparation.
 void evaluate(benchmark::State& state, const Made& made) {
   const covshift::Problem problem = made.problem(1e-4);
   const std::vector<double> weights((made.x.cols + 1) * made.game->labels(), 0.01);

@@ -1,5 +1,4 @@
-// Problems the benchmarks solve: made up from a fixed seed, with labels that depend on the features
-// and are noisy, so that they are neither trivial nor hopeless.
+// Random problems for the benchmarks, from a fixed seed; labels depend on the features, with noise.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +14,11 @@
 
 namespace covshift::bench {
 
-/// A problem with the memory it looks at.
+/// A problem with its memory.
 struct Made {
   std::unique_ptr<Game> game;
   Matrix x;
-  std::vector<float> single;  ///< if any, dense features of half the size in the place of x's
+  std::vector<float> single;  ///< if not empty, dense features that replace x
   std::vector<int> y;
   std::vector<double> log_weight;
   std::vector<double> log_scale;
@@ -36,7 +35,7 @@ struct Made {
   }
 };
 
-/// "cost" stands for a made-up cost matrix that no closed form fits.
+/// "cost" is a random cost matrix without a closed form.
 inline std::unique_ptr<Game> game_named(const std::string& loss, int labels) {
   if (loss != "cost") return make_game(loss, labels);
   Random random(5);

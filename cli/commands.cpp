@@ -12,7 +12,7 @@
 namespace covshift::cli {
 namespace {
 
-/// Lines of words; ~ is a space that stays within its line.
+/// Wrapped text; ~ is a non-breaking space.
 std::string wrapped(const std::string& text) {
   constexpr std::size_t width = 68;
   std::string out;

@@ -10,12 +10,12 @@
 
 namespace covshift::cli {
 
-/// What every command knows.
+/// Shared by all commands.
 struct Common {
   bool json = false;
   bool quiet = false;
   int threads = 0;
-  std::vector<std::pair<CLI::App*, Options>> commands;  ///< all of them, with their options
+  std::vector<std::pair<CLI::App*, Options>> commands;  ///< with their options
 };
 
 /// Each adds one command to the program; the command's callback does the work and throws Error.

@@ -26,8 +26,8 @@ struct Flags {
   PreparationOptions inputs = by_column();
 };
 
-/// Labelled rows to judge by: a file with the inputs is judged on its own rows; one with labels
-/// alone holds those of the target's rows, in their order.
+/// Labelled rows to judge by: those of a file with inputs, or the target's rows with labels from a
+/// file, in the same order.
 struct TruthRows {
   PreparedRows own;  ///< where the file has the inputs
   Truth truth;
@@ -44,7 +44,7 @@ void read_truth(const Flags& flags, const PreparedFiles& files, int threads, Tru
   }
   if (inputs) {
     out.own = preparation.encode(table, threads);
-    warn_of(out.own);
+    print_warnings(out.own);
     preparation.apply(out.own, "the truth", threads);
   } else if (table.rows != files.target.features.rows) {
     fail_input(
@@ -65,7 +65,7 @@ void read_truth(const Flags& flags, const PreparedFiles& files, int threads, Tru
   out.truth = {inputs ? out.own.features : files.target.features, out.labels};
 }
 
-/// The plane of the map: the columns asked for, or the numbers that shifted most.
+/// The plane of the map: the columns of --map, or the numeric ones that shifted most.
 MapOptions map_axes(const Flags& flags, const Diagnosis& d, const std::vector<Feature>& features,
                     const Scaler& scaler) {
   std::vector<std::string> names = split(flags.map);
@@ -92,7 +92,7 @@ MapOptions map_axes(const Flags& flags, const Diagnosis& d, const std::vector<Fe
   return map;
 }
 
-CompareOptions understand(const Flags& flags, const Common& common, ProgressBar& bar) {
+CompareOptions complete_options(const Flags& flags, const Common& common, ProgressBar& bar) {
   CompareOptions options = flags.options;
   FitOptions& fit = options.fit;
   fit.solve.threads = common.threads;
@@ -123,7 +123,7 @@ void run(const Flags& flags, const Common& common) {
   const PreparedFiles files =
       read_files(flags.train, flags.target, flags.label, true, flags.inputs, common);
   const Preparation& preparation = files.preparation;
-  CompareOptions options = understand(flags, common, bar);
+  CompareOptions options = complete_options(flags, common, bar);
   options.classes = preparation.classes().names();
   const Diagnosis diagnosis =
       diagnose(preparation, files.train, files.target, diagnose_as(flags, options));
@@ -155,7 +155,7 @@ void run(const Flags& flags, const Common& common) {
 void add_compare(CLI::App& app, Common& common) {
   auto flags = std::make_shared<Flags>();
   add_command(
-      app, common, "compare", "Fit and judge every method alike: a winner or a tie",
+      app, common, "compare", "Fit and evaluate every method the same way: a winner or a tie",
       Options{train_file(flags->train), required(target_file(flags->target)),
               label_column(flags->label),
               text({"--truth"}, flags->truth, "FILE",

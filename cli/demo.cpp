@@ -46,8 +46,7 @@ Sample draw(Random& random, std::size_t n, double mean_1, double spread_1) {
   return s;
 }
 
-/// P(+|x) over the plane in characters: sure of +, leaning to +, undecided, leaning to -, sure of
-/// -.
+/// P(+|x) over the plane in characters, from sure of + to sure of -.
 std::vector<std::string> picture(const DecisionMap& map, const std::string& method) {
   constexpr std::size_t step = 3;  // cells of the map to a line
   std::vector<std::string> lines;
@@ -66,7 +65,7 @@ std::vector<std::string> picture(const DecisionMap& map, const std::string& meth
   return lines;
 }
 
-/// What scripts know this command by, then all that the page shows.
+/// The fields that scripts use, then all that the page shows.
 Json demo_json(unsigned long long seed, const Comparison& c, const Diagnosis& d) {
   Json list = Json::array();
   for (const Compared& m : c.methods) {

@@ -20,7 +20,7 @@ struct Flags {
   ModelOptions options;
 };
 
-/// The rows of a headerless CSV file: one for each action, one column for each class.
+/// A CSV file without header: a row for each action, a column for each class.
 CostMatrix read_costs(const std::string& path) {
   ReadOptions options;
   options.header = HeaderLine::absent;
@@ -35,8 +35,8 @@ CostMatrix read_costs(const std::string& path) {
   return costs;
 }
 
-/// The options as given, with what only the program knows.
-ModelOptions understand(const Flags& flags, const Common& common) {
+/// The given options, with costs, threads and cancellation.
+ModelOptions complete_options(const Flags& flags, const Common& common) {
   ModelOptions options = flags.options;
   const std::string cost = "cost:";
   if (options.fit.loss.starts_with(cost)) {
@@ -75,7 +75,7 @@ void report_text(const Model& model, const std::string& output) {
   fmt::print("model written to {} in {:.2f} s\n", output, r.seconds);
 }
 
-/// Usage errors that show before any file is read.
+/// Usage errors that can be found before any file is read.
 void check_call(const Flags& flags) {
   const ModelOptions& options = flags.options;
   const FitOptions& fit = options.fit;
@@ -115,7 +115,7 @@ void run(const Flags& flags, const Common& common) {
   catch_interrupt();
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
-  ModelOptions options = understand(flags, common);
+  ModelOptions options = complete_options(flags, common);
   options.fit.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
   PreparedFiles files = read_files(flags.train, flags.target, options.label, true, options, common);
   const Model model = Model::fit(std::move(files.preparation), files.train,

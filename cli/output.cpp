@@ -18,7 +18,7 @@ void on_interrupt(int /*signal*/) {
   std::signal(SIGINT, SIG_DFL);
 }
 
-/// Characters as a terminal counts them: bytes of UTF-8 that begin one.
+/// The number of UTF-8 characters: bytes that begin one.
 std::size_t width_of(std::string_view text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
@@ -32,7 +32,7 @@ bool numeric(std::string_view text) {
 }  // namespace
 
 void print_json(const nlohmann::ordered_json& object) {
-  // A name in a file may be no UTF-8; JSON is: what is not is replaced.
+  // Names from files may be invalid UTF-8, which JSON does not allow.
   fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 

@@ -8,10 +8,10 @@
 
 namespace covshift::cli {
 
-/// One JSON object on stdout. Numbers that are not finite become null: JSON has none.
+/// One JSON object on stdout; numbers that are not finite become null.
 void print_json(const nlohmann::ordered_json& object);
 
-/// Columns aligned for reading; the first row is the heading. Numbers on the right.
+/// Aligned columns, numbers to the right; the first row is the heading.
 void print_table(const std::vector<std::vector<std::string>>& rows);
 
 /// A field of a CSV file, quoted where it must be (RFC 4180).
@@ -21,7 +21,7 @@ std::string csv_field(std::string_view text);
 void message(std::string_view text);
 void warn(std::string_view text);
 
-/// A bar on stderr, if that is a terminal and nobody asked for quiet; gone when it is done.
+/// A progress bar on stderr, if that is a terminal and not `quiet`; erased when done.
 class ProgressBar {
  public:
   explicit ProgressBar(bool quiet);
@@ -36,7 +36,7 @@ class ProgressBar {
   std::size_t width_ = 0;
 };
 
-/// Ctrl-C asks a run to stop; a second one ends it at once.
+/// Ctrl-C sets interrupted(); a second one ends the program at once.
 void catch_interrupt();
 bool interrupted();
 

@@ -61,7 +61,7 @@ void run_predict(const std::string& model_path, const std::string& data, const s
   const Model model = Model::load(model_path);
   const Table table = read_for(model, data, common.threads);
   const PreparedRows rows = model.preparation().encode(table, common.threads);
-  warn_of(rows);
+  print_warnings(rows);
   const Predictions predictions = model.predict(rows, common.threads);
   const std::string text = predictions_csv(model, predictions);
   if (!output.empty()) write_whole(output, text);
@@ -143,7 +143,7 @@ void run_evaluate(const std::string& model_path, const std::string& data, const 
   const Model model = Model::load(model_path);
   const Table table = read_for(model, data, common.threads);
   const PreparedRows rows = model.preparation().encode(table, common.threads);
-  warn_of(rows);
+  print_warnings(rows);
   const LabelCodes codes = model.preparation().classes().codes(
       table, label.empty() ? model.preparation().label() : label);
   for (const LabelCodes::Unknown& u : codes.unknown) {

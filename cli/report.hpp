@@ -9,8 +9,8 @@
 namespace covshift::cli {
 
 Option report_file(std::string& path);
-/// Before any work is done: an Error if a page is wanted that cannot be written, because this build
-/// has none or the folder does not exist.
+/// Throws Error if the page cannot be written, because this build has none or the folder does not
+/// exist; called before any work is done.
 void check_report(const std::string& path);
 void write_report(const std::string& path, const std::string& kind, const std::string& title,
                   const nlohmann::ordered_json& data);

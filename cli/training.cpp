@@ -6,14 +6,13 @@
 #include <algorithm>
 
 #include "cli/output.hpp"
-#include "covshift/data/number.hpp"
+#include "covshift/base/number.hpp"
 
 namespace covshift::cli {
 namespace {
 
-/// A column of numbers except for a few strings is probably a typing error, and costs a feature for
-/// each of its values.
-void warn_of_typing_errors(const Table& train, const std::string& label) {
+/// A few strings in a column of numbers are probably typos, and turn each value into a feature.
+void warn_of_typos(const Table& train, const std::string& label) {
   for (const Column& column : train.columns) {
     if (!column.categorical || column.name == label) continue;
     std::size_t numbers = 0;
@@ -50,21 +49,21 @@ PreparedFiles read_files(const std::string& train, const std::string& target,
     throw CLI::ValidationError("--label", "name the column that holds the class");
   }
   if (!options.label.empty()) static_cast<void>(table.at(options.label));
-  warn_of_typing_errors(table, options.label);
+  warn_of_typos(table, options.label);
   Preparation preparation(table, options);
   PreparedRows train_rows = preparation.encode_training(table, common.threads);
-  table = {};  // large files: what has been encoded is not kept twice
+  table = {};  // frees memory before the next file is read
   PreparedRows target_rows;
   if (!target.empty()) {
     target_rows =
         preparation.encode(read_table(target, preparation.read_options(read)), common.threads);
   }
-  warn_of(target_rows);
+  print_warnings(target_rows);
   preparation.fit(train_rows, target.empty() ? nullptr : &target_rows, common.threads);
   return {std::move(preparation), std::move(train_rows), std::move(target_rows), std::move(read)};
 }
 
-void warn_of(const PreparedRows& rows) {
+void print_warnings(const PreparedRows& rows) {
   for (const std::string& warning : rows.warnings) warn(warning);
 }
 

@@ -17,13 +17,12 @@ struct PreparedFiles {
   ReadOptions read;     ///< for further files
 };
 
-/// Reads training and target file (empty: none) and warns of what looks wrong or is ignored.
-/// `label`: the column of the class; empty: svmlight's own, or none, which is a usage error with
-/// `labelled`.
+/// Reads training and target file (empty: none) and warns about what looks wrong or is ignored.
+/// `label`: the column of the class; empty: that of an svmlight file, or none, which is a usage
+/// error if `labelled`.
 PreparedFiles read_files(const std::string& train, const std::string& target,
                          const std::string& label, bool labelled, PreparationOptions options,
                          const Common& common);
-/// Prints the warnings of rows.
-void warn_of(const PreparedRows& rows);
+void print_warnings(const PreparedRows& rows);
 
 }  // namespace covshift::cli

@@ -1,4 +1,4 @@
-"""Why: a plain model is sure of itself where it has seen nothing; a robust one says so.
+"""A plain model is confident where it has seen no data; a robust one is not.
 
 Tumours from digitised images of cells. The target differs from the training sample in the inputs.
 """
@@ -23,4 +23,4 @@ for name, model in (("plain", plain), ("robust", robust)):
         f"accuracy {model.score(X_target, y_target):.2f}, mean confidence {p.max(axis=1).mean():.2f}"
     )
 print()
-print(robust.certificate_)  # what can be promised of the target without its labels
+print(robust.certificate_)  # what can be promised for the target without its labels

@@ -1,4 +1,4 @@
-"""Views: some measurements shift, others hardly do. Trust the evidence of those that do not.
+"""Views: some measurements shift, others hardly do. Trust the evidence of the latter.
 
 Cell nuclei are described by ten measurements, each by its mean, its standard error and its worst value.
 """
@@ -20,7 +20,7 @@ views = {
 print(covshift.diagnose(X_train, X_target, views=views, ratio_lam="paper", permutations=99))
 print()
 
-# Trusted are the views whose KL is below the threshold; or name them: generalized_views=["texture"].
+# Views with a KL below the threshold are trusted; generalized_views=["texture"] names them instead.
 model = covshift.robust_view(views=views, view_threshold=0.05, ratio_lam="paper")
 model.fit(X_train, y_train, X_target)
 for view in model.views_:

@@ -1,6 +1,6 @@
 """Model selection: choose what will be best on the target, not on the training data.
 
-An importance-weighted score in GridSearchCV; and the target sample on its way through a pipeline.
+An importance-weighted score in GridSearchCV, and a target sample in a pipeline.
 """
 
 import sklearn
@@ -17,7 +17,7 @@ X_train, X_target, y_train, y_target = covshift.biased_split(
     X, y, n_train=100, n_target=100, feature=8, b=(0.3, 0.6), random_state=1
 )
 
-# Any estimator, scored as on the target.
+# Any estimator, with an estimate of its score on the target.
 ratio = covshift.LogisticRatio(lam="paper").fit(X_train, X_target)
 scoring = covshift.importance_weighted_scorer("neg_log_loss", ratio)
 grid = {"logisticregression__C": [0.001, 0.01, 0.1, 1, 10, 100]}
@@ -27,8 +27,8 @@ search = GridSearchCV(
 search.fit(X_train, y_train)
 print(f"best C {search.best_params_['logisticregression__C']}: {-search.best_score_:.3f}")
 
-# Our own classifier in a pipeline: the target is scaled on the way like the training data, and
-# Target keeps it whole while the training data are cut into folds.
+# RobustClassifier in a pipeline: the target is scaled like the training data, and Target keeps it
+# whole while the training data are split into folds.
 with sklearn.config_context(enable_metadata_routing=True):
     robust = covshift.robust(scale="none", lam=0.01).set_fit_request(X_target=True)
     pipeline = make_pipeline(StandardScaler(), robust, transform_input=["X_target"])

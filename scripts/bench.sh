@@ -1,6 +1,6 @@
 #!/bin/bash
-# Builds and runs the benchmarks (those named, or all), keeps each one's numbers in
-# build/bench/<name>.json and prints the medians of REPEATS runs. FILTER=<regex> chooses cases.
+# Builds and runs the benchmarks (those named, or all), writes build/bench/<name>.json and prints the medians
+# of REPEATS runs. FILTER=<regex> selects cases.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cmake --preset bench >/dev/null

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Reads a numeric CSV with our reader and with pandas in one run: MEGABYTES (1000) of them, with 6 and
-# with 17 digits. pandas comes from the Python package index into build/bench/venv.
+# Reads a numeric CSV of MEGABYTES (1000) with covshift and with pandas, with 6 and with 17 digits. Installs pandas
+# from the Python package index into build/bench/venv.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cmake --preset bench --log-level=WARNING

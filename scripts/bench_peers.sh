@@ -1,6 +1,6 @@
 #!/bin/bash
-# Measures covshift beside its peers: environment build/bench-venv with the wheel and the peers, the harness's
-# own tests, then the parts named (or all).
+# Compares covshift with its peers: sets up build/bench-venv with the wheel and the peers, tests the harness,
+# then runs the parts named (or all).
 #     scripts/bench_peers.sh [--quick] [PART...]
 set -euo pipefail
 cd "$(dirname "$0")/.."

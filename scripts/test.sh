@@ -16,8 +16,6 @@ usual=(format build cpp cli package python)
 # The output of a part is kept in build/logs/ and shown only if the part fails.
 set -uo pipefail
 cd "$(dirname "$0")/.."
-# Tests run in parallel: waiting threads must not spin on cores that other tests need.
-export OMP_WAIT_POLICY=passive
 jobs=${JOBS:-$(nproc)}
 logs=build/logs
 mkdir -p "$logs"
@@ -54,7 +52,7 @@ run_ctest() {
   }
   tests=$(number tests) failures=$(number failures)
   not_run=$(($(number skipped) + $(number disabled)))
-  # Tests that never started, a crash of ctest and an empty test suite are failures, too.
+  # Tests that never started, a crash of ctest and an empty test suite are failures too.
   if [ $status -ne 0 ] && [ "$failures" -eq 0 ]; then
     count $((tests - not_run)) 1 $not_run
   else

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Builds the wheel of the Python package in build/python/wheel/ and installs it in a fresh virtual
-# environment, build/python/venv, out of reach of the source tree.
+# environment, build/python/venv, separate from the source tree.
 #     scripts/wheel.sh [EXTRA]        EXTRA: optional dependencies to install, such as test
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -9,8 +9,8 @@
 
 namespace covshift {
 
-/// What the library throws. The message says what was wrong, where, and what to do about it; the
-/// kind lets a caller (a program, a binding) choose an exit code or an exception type.
+/// The exception of the library. The message states the problem, its position and a remedy; the
+/// kind lets a caller choose an exit code or an exception type.
 class Error : public std::runtime_error {
  public:
   enum class Kind {

@@ -18,21 +18,21 @@
 namespace covshift {
 namespace {
 
-/// A temporary file that is gone unless it was put in place.
+/// A temporary file that is removed unless it was put in place.
 class Draft {
  public:
   explicit Draft(const std::string& path) : target_(path) {
     std::error_code failed;
     const auto status = std::filesystem::status(path, failed);
     if (std::filesystem::is_directory(status)) fail("it is a directory");
-    // A rename must hit the file that a link leads to, not the link.
+    // Rename onto the target of a link, not onto the link.
     if (std::filesystem::is_symlink(path, failed)) {
       const auto real = std::filesystem::weakly_canonical(path, failed);
       if (!failed) target_ = real;
     }
     const bool exists = std::filesystem::exists(status);
     in_place_ = exists && !std::filesystem::is_regular_file(status);
-    if (in_place_) {  // pipes and devices cannot be replaced, only written to
+    if (in_place_) {  // pipes and devices cannot be replaced
       file_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     } else {
       name_ = target_ + ".XXXXXX";

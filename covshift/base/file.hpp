@@ -1,4 +1,4 @@
-// Files written whole or not at all.
+// Files are written completely or not at all.
 #pragma once
 
 #include <span>
@@ -7,19 +7,19 @@
 
 namespace covshift {
 
-/// Writes to a temporary file beside `path`, makes sure it is on the disk and renames it: whoever
-/// reads `path` sees the old content or the new one, never a part. A link stays a link, a file
-/// keeps its permissions, a pipe or device is written to. Throws Error (file).
+/// Writes to a temporary file beside `path`, syncs it to disk and renames it: readers of `path` see
+/// the old content or the new one, never a part. Links and permissions are kept; pipes and devices
+/// are written to directly. Throws Error (file).
 void write_whole(const std::string& path, std::string_view content);
 
-/// Several files, of which none is put in place before all are on the disk.
+/// Several files; none is put in place before all are on disk.
 struct FileContent {
   std::string path;
   std::string content;
 };
 void write_whole(std::span<const FileContent> files);
 
-/// True if both names lead to the same existing file.
+/// True if both paths refer to the same existing file.
 bool same_file(const std::string& one, const std::string& other);
 
 /// The content of a file. Throws Error (file).

@@ -1,4 +1,4 @@
-// Memory for numbers that are read and written here and there.
+// Vectors for large amounts of data with random access.
 #pragma once
 
 #if defined(__linux__)
@@ -12,9 +12,8 @@
 
 namespace covshift {
 
-/// From the beginning of a cache line on; from a few MB on in large pages, where the system has
-/// them to give, for with small ones most of the time would go into finding the pages, and straight
-/// from the system and back to it, for what an allocator keeps of them is lost to everyone else.
+/// Aligned to cache lines. From 4 MB on mapped directly, in huge pages if available: small pages
+/// cost TLB misses, and an allocator would not return freed memory to the system.
 template <typename T>
 struct LargeAllocator {
   using value_type = T;
@@ -45,8 +44,7 @@ struct LargeAllocator {
   static constexpr std::align_val_t line{64};
 #if defined(__linux__)
   static std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
-  /// Room from the beginning of a large page on: one more is asked for, and what lies before and
-  /// after is given back.
+  /// Memory aligned to a huge page: maps one page more and unmaps the excess on both sides.
   static void* map(std::size_t bytes) {
     const std::size_t wanted = whole_pages(bytes);
     void* all =
@@ -56,7 +54,7 @@ struct LargeAllocator {
     const std::size_t before = (page - reinterpret_cast<std::uintptr_t>(all) % page) % page;
     if (before > 0) static_cast<void>(munmap(begin, before));
     if (before < page) static_cast<void>(munmap(begin + before + wanted, page - before));
-    // Advice: that it may not be taken changes nothing but speed.
+    // Only advice: failure affects nothing but speed.
     static_cast<void>(madvise(begin + before, wanted, MADV_HUGEPAGE));
     return begin + before;
   }

@@ -9,7 +9,7 @@
 namespace covshift {
 namespace {
 
-/// How many letters must be added, dropped, changed or swapped with the next one.
+/// The number of insertions, deletions, substitutions and swaps of neighbours.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before, last(b.size() + 1), row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);

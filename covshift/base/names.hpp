@@ -1,4 +1,4 @@
-// Names of the values of enumerations, for users and for files: one table beside each enumeration.
+// Names of enumeration values, for users and files: one table beside each enumeration.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ inline constexpr std::array<Named<E>, 0> names{};
 
 /// "a, b or c".
 std::string listed(std::span<const std::string_view> words);
-/// "; did you mean 'robust'?" if a word is close to the text, else nothing.
+/// "; did you mean 'robust'?" if a word is close to the text, else "".
 std::string suggestion(std::string_view text, std::span<const std::string_view> words);
 /// Throws Error: "`what` must be a, b or c, not 'text'", with a suggestion.
 [[noreturn]] void fail_name(std::string_view what, std::string_view text,
@@ -42,7 +42,7 @@ constexpr auto names_of() {
   return list;
 }
 
-/// The value of this name; an Error that lists the names otherwise.
+/// The value of this name. Throws Error that lists the names.
 template <typename E>
 E parse_name(std::string_view text, std::string_view what = "") {
   for (const auto& [value, name] : names<E>) {

@@ -1,12 +1,12 @@
-// Sums that hardly depend on the order or the grouping of their terms.
+// Sums that almost never depend on the order or grouping of their terms.
 #pragma once
 
 #include <cmath>
 
 namespace covshift {
 
-/// A sum in twice the precision of a double (Knuth's two-sum, products by fused multiply-add): a
-/// row counted twice and the row two times over give the same double, as good as always.
+/// A sum in twice the precision of a double (Knuth's two-sum, products by fused multiply-add). A
+/// row of weight 2 and the row twice almost always give the same double.
 class PreciseSum {
  public:
   void add(double x) {

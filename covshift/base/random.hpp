@@ -1,4 +1,4 @@
-// Random numbers that are the same everywhere: the standard library leaves its distributions open.
+// Portable random numbers: the standard library does not specify its distributions.
 #pragma once
 
 #include <algorithm>
@@ -61,7 +61,7 @@ class Random {
     for (std::size_t i = x.size(); i > 1; --i) std::swap(x[i - 1], x[below(i)]);
   }
 
-  /// `count` different numbers of 0 .. n-1 (all, if there are fewer) in random order.
+  /// min(count, n) distinct numbers of 0 .. n-1 in random order.
   std::vector<std::size_t> sample(std::size_t n, std::size_t count) {
     std::vector<std::size_t> order(n);
     std::iota(order.begin(), order.end(), std::size_t{0});

@@ -1,4 +1,4 @@
-// SHA-256, to tell whether a file is the one that is meant (FIPS 180-4).
+// SHA-256 (FIPS 180-4), to verify files.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ namespace {
 thread_local bool inside_task = false;
 thread_local const std::function<bool()>* stop_question = nullptr;
 
-/// Runs one task, keeping the first exception of all for the caller.
+/// Runs tasks and keeps the first exception for the caller.
 class Runner {
  public:
   explicit Runner(const std::function<void(std::size_t)>& body) : body_(body) {}
@@ -45,7 +45,7 @@ class Runner {
 
  private:
   const std::function<void(std::size_t)>& body_;
-  const std::function<bool()>* question_ = stop_question;  // of the thread that gives the tasks
+  const std::function<bool()>* question_ = stop_question;  // of the calling thread
   std::mutex mutex_;
   std::exception_ptr first_;
 };
@@ -54,18 +54,15 @@ class Runner {
 
 #if defined(COVSHIFT_STD_THREADS)
 
-/// Threads that wait for the next work of the one that has started them.
+/// Threads that wait for the next work of the thread that started them.
 class Team {
  public:
-  Team() = default;
-  Team(const Team&) = delete;
-  Team& operator=(const Team&) = delete;
   ~Team() {
     begin_round(nullptr, 0);
     for (std::thread& thread : threads_) thread.join();
   }
 
-  /// work() on this thread and on `helpers` others, until all have come back from it.
+  /// Runs work() on this thread and on `helpers` others, and waits for all.
   void run(std::size_t helpers, const std::function<void()>& work) {
     try {
       while (threads_.size() < helpers) {
@@ -105,9 +102,9 @@ class Team {
   }
 
   std::vector<std::thread> threads_;
-  const std::function<void()>* work_ = nullptr;  // null: there is none to come
-  std::size_t helpers_ = 0;                      // as many threads take part in this round
-  std::atomic<std::size_t> busy_ = 0;            // threads that have not ended it
+  const std::function<void()>* work_ = nullptr;  // null: threads end
+  std::size_t helpers_ = 0;                      // threads that take part in this round
+  std::atomic<std::size_t> busy_ = 0;            // threads that have not finished it
   std::atomic<std::size_t> round_ = 0;
 };
 
@@ -152,23 +149,21 @@ int thread_count(int requested) {
 #endif
 }
 
-void parallel_tasks(int threads, std::size_t tasks, const std::function<void(std::size_t)>& body) {
+void parallel_tasks([[maybe_unused]] int threads, std::size_t tasks,
+                    const std::function<void(std::size_t)>& body) {
   Runner run(body);
-  const auto workers = std::min<std::size_t>(thread_count(threads), tasks);
-  if (workers <= 1 || inside_task) {
-    for (std::size_t task = 0; task < tasks; ++task) run(task);
-    run.rethrow();
-    return;
-  }
 #if defined(COVSHIFT_STD_THREADS)
-  std::atomic<std::size_t> next = 0;
-  const TeamScope scope;
-  kept_team->run(workers - 1, [&] {
-    for (std::size_t task = next++; task < tasks; task = next++) run(task);
-  });
-#else
-  for (std::size_t task = 0; task < tasks; ++task) run(task);
+  const auto workers = std::min<std::size_t>(thread_count(threads), tasks);
+  if (workers > 1 && !inside_task) {
+    std::atomic<std::size_t> next = 0;
+    const TeamScope scope;
+    kept_team->run(workers - 1, [&] {
+      for (std::size_t task = next++; task < tasks; task = next++) run(task);
+    });
+    return run.rethrow();
+  }
 #endif
+  for (std::size_t task = 0; task < tasks; ++task) run(task);
   run.rethrow();
 }
 

@@ -1,4 +1,4 @@
-// The one place where the library starts threads.
+// The only place where the library starts threads.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace covshift {
 
-/// Threads to use where the caller asked for `requested`: 0 means as many as the machine has.
+/// The number of threads to use; 0 means all cores.
 int thread_count(int requested);
 
-/// While it lives, the work of this thread, and of those that work for it, can be stopped:
-/// `stopped` is asked before every task, by any of them, and true makes them throw Error (stopped).
-/// Without a function, or within another scope, nothing changes.
+/// Makes the tasks of this thread stoppable: `stopped` is called before every task, by any thread,
+/// and true makes parallel_tasks throw Error (stopped). An empty function, or a scope within
+/// another one, has no effect.
 class StopScope {
  public:
   explicit StopScope(const std::function<bool()>& stopped);
@@ -23,26 +23,23 @@ class StopScope {
  private:
   const std::function<bool()>* outer_;
 };
-/// Throws Error (stopped) if a scope says so: for long loops that run no tasks.
+/// Throws Error (stopped) if the scope's function returns true: for long loops without tasks.
 void throw_if_stopped();
 
-/// While it lives, threads that parallel_tasks starts for this thread are kept for its next call:
-/// for work of many short calls. None outlive it: a forked process could not use them.
+/// Keeps the threads that parallel_tasks starts for this thread for its next calls: for many short
+/// calls. They end with the scope, since a forked process could not use them.
 class TeamScope {
  public:
   TeamScope();
   ~TeamScope();
-  TeamScope(const TeamScope&) = delete;
-  TeamScope& operator=(const TeamScope&) = delete;
 
  private:
   std::unique_ptr<class Team> team_;
 };
 
-/// Runs body(task) for every task in [0, tasks) on up to `threads` threads and waits for all of
-/// them; the first exception is thrown again here. Which thread runs which task is open: code that
-/// writes one result per task and adds them up in order gives the same answer for any number of
-/// threads. Inside a task it runs its own tasks one after the other.
+/// Runs body(task) for every task in [0, tasks) on up to `threads` threads, waits for all of them
+/// and rethrows the first exception. Threads take tasks in any order: write one result per task and
+/// combine them in order to be independent of the number of threads. Nested calls run serially.
 void parallel_tasks(int threads, std::size_t tasks, const std::function<void(std::size_t)>& body);
 
 }  // namespace covshift

@@ -15,8 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view tempered = "tempered";
 
-/// What the weighted training rows count: the density ratio, in units of its largest, times the
-/// rows' own weights.
+/// Weights of training rows: the density ratio, relative to its maximum, times the sample weights.
 std::vector<double> target_weights(std::span<const double> log_ratio,
                                    std::span<const double> sample_weight) {
   const double largest = *std::max_element(log_ratio.begin(), log_ratio.end());
@@ -28,10 +27,9 @@ std::vector<double> target_weights(std::span<const double> log_ratio,
   return weight;
 }
 
-/// The effective sample size under the models' ratio, or an unsmoothed one where theirs is
-/// smoothed.
-double rows_worth(const TrainingData& data, const ShiftOptions& shift,
-                  std::span<const double> log_ratio) {
+/// The effective sample size for the models' ratio, or for an unsmoothed one if theirs is smoothed.
+double unsmoothed_sample_size(const TrainingData& data, const ShiftOptions& shift,
+                              std::span<const double> log_ratio) {
   if (shift.given_ratio || shift.ratio.method != RatioMethod::logistic ||
       shift.ratio.lambda.rule != RatioLambda::Rule::stable) {
     return effective_sample_size(log_ratio, data.sample_weight);
@@ -66,7 +64,7 @@ Json to_json(const Judgement& j) {
       {"calibration", std::move(tenths)}};
 }
 
-/// One density ratio for all methods: they differ in what they make of it.
+/// All methods share one density ratio.
 ShiftOptions shift_options(const FitOptions& fit) {
   ShiftOptions options = fit.shift;
   options.ratio.seed = fit.solve.seed;
@@ -143,8 +141,9 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   c.by_truth = truth != nullptr;
   c.level = options.level;
   c.views = shift.views();
-  c.effective_sample_size = options.effective_sample_size ? *options.effective_sample_size
-                                                          : rows_worth(data, estimate, log_ratio);
+  c.effective_sample_size = options.effective_sample_size
+                                ? *options.effective_sample_size
+                                : unsmoothed_sample_size(data, estimate, log_ratio);
   if (options.map.x >= 0 && options.map.y >= 0) {
     c.map = lay_out_map(data.features, *data.target, options.map);
   }

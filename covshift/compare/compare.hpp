@@ -1,5 +1,4 @@
-// compare/: every method on the same data, judged by the same rules. Uses everything but lab/ and
-// report/.
+// compare/: every method on the same data, judged by the same rules.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,27 +13,29 @@
 
 namespace covshift {
 
-/// By what methods are judged. Brier's score, the mean squared distance of the probabilities from
-/// the label, is the one proper score that every method has: log loss is infinite where a method
-/// says 0 (as zero-one and hinge methods do), errors do not see overconfidence.
+/// The score that decides. Brier's score, the mean squared distance of the probabilities from the
+/// label, is the only proper score that suits every method: log loss is infinite if a method
+/// predicts probability 0 (as zero-one and hinge methods do), and the error rate ignores
+/// overconfidence.
 enum class Metric { brier, error, log_loss };
 template <>
 inline constexpr auto names<Metric> = std::to_array<Named<Metric>>(
     {{Metric::brier, "brier"}, {Metric::error, "error"}, {Metric::log_loss, "log-loss"}});
 
 struct CompareOptions {
-  /// Its method, loss, assumption and held_out are not used; all else holds for every method.
+  /// For every method; its method, loss, assumption and held_out are ignored.
   FitOptions fit;
   std::vector<std::string> methods;  ///< empty: the whole table, and `tempered`
   Metric metric = Metric::brier;
-  double level = 0.05;               ///< of the comparison with the best, over all methods together
+  double level =
+      0.05;  ///< significance level of the comparison with the best, for all methods together
   std::vector<std::string> classes;  ///< their names
   MapOptions map;
-  /// Of the training rows, if a diagnosis has already computed it; none: computed.
+  /// If a diagnosis has already computed it; else computed.
   std::optional<double> effective_sample_size;
 };
 
-/// A mean and its standard error. Infinite where a method gave some label probability 0.
+/// A mean and its standard error. Infinite if a method gave some label probability 0.
 struct Estimate {
   double value = 0;
   double standard_error = 0;
@@ -47,7 +48,7 @@ struct Judgement {
   struct Tenth {
     double confidence = 0;  ///< mean
     double accuracy = 0;    ///< how often the likeliest class was the label
-    double share = 0;       ///< of the rows (of their weight)
+    double share = 0;       ///< of the total weight
   };
   std::vector<Tenth> calibration;
   double calibration_error = 0;  ///< mean |confidence - accuracy| over the tenths, by share
@@ -64,9 +65,8 @@ struct Compared {
   /// On the target, from held-out training rows weighted by the density ratio: sum w l / sum w,
   /// and its delta-method standard error sqrt(sum w^2 (l - mean)^2) / sum w.
   Judgement estimated;
-  std::optional<Judgement> truth;  ///< where the target's labels are given
-  /// By how much it is worse than the best in the metric, and the standard error of that
-  /// difference, row by row.
+  std::optional<Judgement> truth;  ///< if labels of the target are given
+  /// The difference from the best in the metric, and its standard error, row by row.
   Estimate behind;
   bool tied = false;  ///< with the best (which is tied with itself)
 };
@@ -75,11 +75,11 @@ struct Comparison {
   std::size_t train_rows = 0, target_rows = 0, truth_rows = 0;
   std::vector<std::string> classes;
   Metric metric = Metric::brier;
-  bool by_truth = false;  ///< what the judgement rests on: true labels, or estimates
-  /// Under a ratio that is not smoothed (as RatioLambda::Rule::stable smooths it for the models).
+  bool by_truth = false;  ///< judged by true labels rather than estimates
+  /// With a ratio that is not smoothed by RatioLambda::Rule::stable.
   double effective_sample_size = 0;
   double level = 0.05;
-  double critical = 0;  ///< so many standard errors make a difference
+  double critical = 0;  ///< number of standard errors of a significant difference
   std::vector<Compared> methods;
   std::string best;
   /// Empty: a tie, too few rows, or nothing to compare with.

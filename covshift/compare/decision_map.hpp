@@ -1,4 +1,4 @@
-// What methods believe over the plane of two inputs.
+// Predictions of methods over the plane of two inputs.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,15 +10,15 @@
 namespace covshift {
 
 struct MapOptions {
-  /// Encoded columns of the axes; none: no map.
+  /// Encoded columns of the axes; -1: no map.
   int x = -1, y = -1;
   std::string x_name, y_name;
   /// value in the units of the file = scaled * unit + origin
   double x_unit = 1, x_origin = 0, y_unit = 1, y_origin = 0;
 };
 
-/// A grid between the 0.5% and 99.5% quantiles of both samples, the other inputs as in the target's
-/// most typical row (the nearest to the median of every column, in units of its spread).
+/// A grid between the 0.5% and 99.5% quantiles of both samples. Other inputs are those of the
+/// target's most typical row: the nearest to the medians of all columns, in units of their spread.
 struct DecisionMap {
   struct Axis {
     std::string name;
@@ -27,14 +27,14 @@ struct DecisionMap {
   Axis x, y;
   std::size_t cells = 0;        ///< along each axis
   std::size_t typical_row = 0;  ///< of the target
-  /// One for each method: the likeliest class of each cell and its probability, rows of y upwards.
+  /// For each method, the likeliest class of each cell and its probability, from low to high y.
   struct Layer {
     std::string method;
     std::vector<int> label;
     std::vector<double> p;
   };
   std::vector<Layer> layers;
-  /// Where the rows are: shares of all rows in coarser cells, those that have any.
+  /// Shares of the rows in coarser cells, without empty cells.
   struct Density {
     double x = 0, y = 0, share = 0;
   };

@@ -12,10 +12,10 @@
 namespace covshift {
 namespace {
 
-// With fewer rows a normal interval around a mean is meaningless.
+// With fewer rows, a normal interval around a mean is meaningless.
 constexpr double least_rows = 30;
 
-/// What the judgement rests on: labelled rows, or what weighting leaves of the training rows.
+/// Labelled rows, or the effective sample size of the training rows.
 double rows_judged_on(const Comparison& c) {
   return c.by_truth ? static_cast<double>(c.truth_rows) : c.effective_sample_size;
 }
@@ -84,8 +84,6 @@ const std::vector<double>& RowScores::of(Metric metric) const {
 RowScores score_rows(const Game& game, std::span<const double> psi, std::span<const int> labels) {
   const auto k = static_cast<std::size_t>(game.labels());
   std::vector<double> p(k);
-  std::vector<double> shifted(k);
-  std::vector<double> q(k);
   RowScores s;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const double* own = psi.data() + i * k;
@@ -94,13 +92,10 @@ RowScores score_rows(const Game& game, std::span<const double> psi, std::span<co
     const int label = labels[i];
     s.confidence.push_back(p[top]);
     s.error.push_back(top == label ? 0 : 1);
-    double log_loss = label < 0 ? INFINITY : -std::log(p[label]);
-    if (label >= 0 && game.smooth()) {
-      // From the potentials: finite where the probability underflows.
-      for (std::size_t y = 0; y < k; ++y) shifted[y] = own[y] - own[label];
-      game.play(1, shifted.data(), &label, &log_loss, q.data());
-    }
-    s.log_loss.push_back(log_loss);
+    // Log loss from the potentials, which is finite where the probability underflows.
+    s.log_loss.push_back(label < 0       ? INFINITY
+                         : game.smooth() ? game.loss_at({own, k}, label)
+                                         : -std::log(p[label]));
     double brier = label < 0 ? 1 : 0;
     for (std::size_t y = 0; y < k; ++y) {
       const double apart = p[y] - (static_cast<int>(y) == label ? 1 : 0);

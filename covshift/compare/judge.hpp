@@ -1,4 +1,4 @@
-// Scores of rows, and what they say of methods; private to compare/.
+// Scores of rows and comparison of methods; private to compare/.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace covshift {
 
-/// What one method's predictions cost, row by row.
+/// Scores of one method's predictions, row by row.
 struct RowScores {
   std::vector<double> error, log_loss, brier, confidence;
   [[nodiscard]] const std::vector<double>& of(Metric metric) const;
@@ -20,8 +20,8 @@ RowScores score_rows(const Game& game, std::span<const double> psi, std::span<co
 Estimate weighted_mean(std::span<const double> scores, std::span<const double> weight);
 Judgement judge(const RowScores& scores, std::span<const double> weight);
 
-/// The number of standard errors that a difference must exceed so that, with `others` of them, one
-/// does by chance with probability `level` at most (Bonferroni; two-sided, normal).
+/// The number of standard errors that, with `others` differences, one of them exceeds by chance
+/// with probability at most `level` (Bonferroni; two-sided, normal).
 double critical_value(double level, std::size_t others);
 
 /// Sets best, winner, statement, and each method's `behind` and `tied`, from the rows' scores in

@@ -1,29 +1,80 @@
-// ARFF, the files of Weka: declared attributes (numeric, nominal, string), dense or sparse rows.
+// ARFF, the format of Weka: declared attributes (numeric, nominal, string), dense or sparse rows.
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "covshift/base/error.hpp"
-#include "covshift/data/arff_text.hpp"
-#include "covshift/data/number.hpp"
+#include "covshift/base/number.hpp"
 #include "covshift/data/readers.hpp"
-#include "covshift/data/records.hpp"
 
 namespace covshift {
 
 namespace {
 
-class ArffReader {
+struct ArffValue {
+  std::string text;
+  bool quoted = false;
+};
+
+/// Scans a line from left to right, skipping blanks between its parts.
+class ArffScanner {
  public:
-  ArffReader(ByteSource& source, const ReadOptions& options) : source_(source), options_(options) {
-    table_.source = source.path();
+  explicit ArffScanner(std::string_view line) : rest_(line) {}
+
+  /// Up to the next blank, comma or brace.
+  std::string_view word() {
+    const std::size_t length = std::min(rest().find_first_of(" \t,{}"), rest_.size());
+    const std::string_view result = rest_.substr(0, length);
+    rest_.remove_prefix(length);
+    return result;
   }
 
+  /// A value in single or double quotes, with backslash escapes, or the trimmed text up to one of
+  /// `ends`. Nothing if a quote is not closed.
+  std::optional<ArffValue> value(std::string_view ends) {
+    ArffValue result;
+    const char quote = rest().empty() ? '\0' : rest_.front();
+    result.quoted = quote == '\'' || quote == '"';
+    if (!result.quoted) {
+      const std::size_t length = std::min(rest_.find_first_of(ends), rest_.size());
+      result.text = trim(rest_.substr(0, length));
+      rest_.remove_prefix(length);
+      return result;
+    }
+    for (std::size_t k = 1; k < rest_.size(); ++k) {
+      if (rest_[k] == quote) {
+        rest_.remove_prefix(k + 1);
+        return result;
+      }
+      if (rest_[k] == '\\' && k + 1 < rest_.size()) ++k;
+      result.text += rest_[k];
+    }
+    return std::nullopt;
+  }
+
+  /// Skips `c` if it comes next.
+  bool take(char c) {
+    if (!rest().starts_with(c)) return false;
+    rest_.remove_prefix(1);
+    return true;
+  }
+  std::string_view rest() {
+    rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t"), rest_.size()));
+    return rest_;
+  }
+  bool done() { return rest().empty(); }
+
+ private:
+  std::string_view rest_;
+};
+
+class ArffReader : LineReader {
+ public:
+  using LineReader::LineReader;
+
   Table read() {
-    each_line(source_, options_.chunk_bytes, [&](std::string_view line) {
-      ++line_;
-      parse_line(trim(line));
-    });
+    read_lines([&](std::string_view line) { parse_line(trim(line)); });
     if (line_ == 0) fail_input("{}: the file is empty", table_.source);
     if (!in_data_) fail_input("{}:{}: there is no @data line", table_.source, line_);
     if (table_.rows == 0) {
@@ -39,7 +90,7 @@ class ArffReader {
   enum class Type { numeric, nominal, text };
   struct Attribute {
     Type type = Type::numeric;
-    Dictionary values;         ///< nominal: those declared; else those met
+    Dictionary values;         ///< nominal: as declared; else as found
     std::size_t declared = 0;  ///< nominal: how many values were declared
   };
 
@@ -92,9 +143,7 @@ class ArffReader {
              quoted_excerpt(type));
       }
     }
-    const auto& texts = options_.text_columns;
-    column.categorical =
-        attribute.type != Type::numeric || std::count(texts.begin(), texts.end(), column.name) > 0;
+    column.categorical = attribute.type != Type::numeric || options_.is_text(column.name);
     table_.columns.push_back(std::move(column));
     attributes_.push_back(std::move(attribute));
   }
@@ -103,7 +152,7 @@ class ArffReader {
     start_row();
     ArffScanner scanner(line);
     const std::size_t width = attributes_.size();
-    // Commas set values apart; in a row without any, blanks do.
+    // Values are separated by commas, or by blanks in a row without commas.
     const bool blanks = width > 1 && line.find(',') == std::string_view::npos;
     std::size_t found = 0;
     do {
@@ -144,7 +193,7 @@ class ArffReader {
       }
     }
     if (!scanner.done()) fail(field, "{} follows the row", quoted_excerpt(scanner.rest()));
-    // What a sparse row leaves out is zero, which for a nominal attribute is its first value.
+    // An omitted value is zero, which for a nominal attribute means its first value.
     for (std::size_t c = 0; c < width; ++c) {
       if (given[c] != 0) continue;
       const Attribute& attribute = attributes_[c];
@@ -184,17 +233,7 @@ class ArffReader {
     return *std::move(result);
   }
 
-  template <typename... Args>
-  [[noreturn]] void fail(std::size_t field, fmt::format_string<Args...> text, Args&&... args) {
-    fail_input("{}:{}:{}: {}", table_.source, line_, field,
-               fmt::format(text, std::forward<Args>(args)...));
-  }
-
-  ByteSource& source_;
-  const ReadOptions& options_;
-  Table table_;
   std::vector<Attribute> attributes_;
-  std::size_t line_ = 0;
   bool in_data_ = false;
 };
 

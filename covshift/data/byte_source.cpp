@@ -24,7 +24,7 @@ constexpr std::size_t packed_block = std::size_t{256} << 10U;
 
 struct CloseFile {
   void operator()(std::FILE* file) const noexcept {
-    // Nothing was written, so closing cannot lose anything.
+    // Nothing was written, so closing cannot lose data.
     static_cast<void>(std::fclose(file));
   }
 };
@@ -43,7 +43,7 @@ File open_file(const std::string& path) {
   }
   File file(std::fopen(path.c_str(), "rb"));
   if (!file) fail_file("{}: cannot be opened: {}", path, system_message(errno));
-  // Reads are large: a second buffer would only copy.
+  // Reads are large: a buffer would only add a copy.
   static_cast<void>(std::setvbuf(file.get(), nullptr, _IONBF, 0));
   return file;
 }
@@ -56,7 +56,7 @@ std::size_t read_file(std::FILE* file, const std::string& path, char* out, std::
   return got;
 }
 
-/// Unpacks the members of a gzip file one after another, as gzip itself does.
+/// Unpacks the members of a gzip file one after another, as gzip does.
 class Inflater {
  public:
   Inflater() {
@@ -73,7 +73,7 @@ class Inflater {
     between_members_ = false;
   }
 
-  /// `refill(buffer, size)` gives packed bytes, 0 at the end.
+  /// `refill(buffer, size)` reads packed bytes and returns their number, 0 at the end.
   template <typename Refill>
   std::size_t read(char* out, std::size_t count, const std::string& path, const Refill& refill) {
     std::size_t done = 0;
@@ -84,7 +84,7 @@ class Inflater {
         stream_.next_in = reinterpret_cast<Bytef*>(input_.data());
         if (stream_.avail_in == 0) {
           if (between_members_) break;
-          fail_file("{}: the gzip file ends too early; it was cut off, fetch it again", path);
+          fail_file("{}: the gzip file is truncated; download it again", path);
         }
       }
       if (between_members_ && !next_member(path)) continue;
@@ -97,7 +97,7 @@ class Inflater {
       if (code == Z_STREAM_END) {
         between_members_ = true;
       } else if (code != Z_OK && code != Z_BUF_ERROR) {
-        fail_file("{}: the gzip file is damaged ({}); fetch it again", path,
+        fail_file("{}: the gzip file is damaged ({}); download it again", path,
                   stream_.msg != nullptr ? stream_.msg : "unknown reason");
       }
     }
@@ -105,7 +105,7 @@ class Inflater {
   }
 
  private:
-  /// After a member: another one, or zeros that pad the file (some tape tools write them).
+  /// A member is followed by another one or by padding zeros (some tape tools write them).
   bool next_member(const std::string& path) {
     while (stream_.avail_in > 0 && *stream_.next_in == 0) {
       ++stream_.next_in;
@@ -113,7 +113,7 @@ class Inflater {
     }
     if (stream_.avail_in == 0) return false;
     if (*stream_.next_in != static_cast<Bytef>(gzip_magic[0])) {
-      fail_file("{}: bytes that are not gzip follow the gzip data; fetch the file again", path);
+      fail_file("{}: the gzip data is followed by other bytes; download the file again", path);
     }
     inflateReset(&stream_);
     between_members_ = false;
@@ -129,7 +129,7 @@ class Inflater {
 
 struct ByteSource::State {
   File file;
-  std::optional<std::string> memory;  ///< the file as stored, when it cannot be read twice
+  std::optional<std::string> memory;  ///< the stored file, if it cannot be read twice
   std::size_t position = 0;           ///< in `memory`
   std::unique_ptr<Inflater> inflater;
   std::uint64_t size = 0;

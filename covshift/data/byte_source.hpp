@@ -1,4 +1,4 @@
-// The bytes of a file, unpacked when it is a gzip file, in pieces of the caller's size.
+// The bytes of a file, unpacked if it is a gzip file, in pieces of the caller's size.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace covshift {
 
 class ByteSource {
  public:
-  /// Throws Error (kind file) when the path is missing, a directory or unreadable.
+  /// Throws Error (kind file) if the path is missing, a directory or unreadable.
   explicit ByteSource(const std::string& path);
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
@@ -19,9 +19,9 @@ class ByteSource {
   /// Appends up to `count` bytes to `out`; fewer only at the end of the file.
   /// Returns the number appended.
   std::size_t read(std::string& out, std::size_t count);
-  /// Back to the first byte. Pipes are kept in memory, so that this works for every file.
+  /// Back to the first byte. Works for pipes too: they are kept in memory.
   void rewind();
-  /// The size of the text, when it is known beforehand (a plain file), else 0.
+  /// The size of the text if known in advance (a plain file), else 0.
   [[nodiscard]] std::uint64_t plain_size() const;
   [[nodiscard]] const std::string& path() const { return path_; }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "covshift/data/number.hpp"
+#include "covshift/base/number.hpp"
 
 namespace covshift {
 
@@ -14,8 +14,8 @@ namespace {
 
 constexpr double missing_value = std::numeric_limits<double>::quiet_NaN();
 
-/// Walks over one chunk. The chunk ends with a line end, which every inner loop stops at, so that
-/// only quoted fields and the row loop need to look for the end of the text.
+/// Parses one chunk. It ends with a line end, at which every inner loop stops, so only quoted
+/// fields and the row loop need to check for the end of the text.
 template <bool blank_runs>
 class ChunkParser {
  public:
@@ -52,7 +52,7 @@ class ChunkParser {
     const std::size_t columns = is_text_.size();
     const std::size_t row_line = line_;
     for (std::size_t c = 0; c < columns; ++c) {
-      // The common case by itself, so that it stays short: a number, then a delimiter.
+      // Fast path: a number, then a delimiter.
       if constexpr (!blank_runs) {
         double value = 0.0;
         const char* const stop = is_text_[c] == 0 ? scan_likely(c, value) : nullptr;
@@ -76,8 +76,8 @@ class ChunkParser {
     return true;
   }
 
-  /// A number at p_. The numbers of a column tend to be alike: where the last one was too long for
-  /// the quick way, going the general way at once saves reading its digits twice.
+  /// A number at p_. The numbers of a column tend to have similar lengths: if the last one was too
+  /// long for the fast path, skipping it avoids reading the digits twice.
   const char* scan_likely(std::size_t c, double& value) {
     constexpr std::ptrdiff_t long_number = 17;
     const char* const stop =
@@ -103,7 +103,7 @@ class ChunkParser {
             return true;
           }
         }
-        p_ = begin;  // a string that begins like a number
+        p_ = begin;  // a string that starts like a number
       }
     }
     std::string_view text;
@@ -131,7 +131,7 @@ class ChunkParser {
   bool quoted_field(std::size_t c, std::string_view& text) {
     const std::size_t opening_line = line_;
     const char* begin = ++p_;
-    bool plain = true;  // no doubled quote: the text can be used where it is
+    bool plain = true;  // no doubled quote: the text can be used in place
     unquoted_.clear();
     while (true) {
       const std::string_view rest(p_, static_cast<std::size_t>(end_ - p_));
@@ -206,7 +206,7 @@ class ChunkParser {
   const RecordSyntax& syntax_;
   const char delimiter_;
   const std::vector<char>& is_text_;
-  std::vector<char> is_long_;  ///< for each column: whether its last number was a long one
+  std::vector<char> is_long_;  ///< for each column: whether its last number was long
   CsvChunk& out_;
   std::size_t line_ = 0;
   std::string unquoted_;

@@ -1,4 +1,4 @@
-// Parsing one chunk of whole records of a delimited text file, independently of all others.
+// Parses one chunk of whole records of a delimited text file, independently of all others.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace covshift {
 
-/// What is wrong with a file at a line (from 0, within a chunk) and field (from 1).
+/// An error at a line (from 0, within a chunk) and field (from 1).
 struct CsvProblem {
   std::size_t line = 0;
   std::size_t field = 0;
@@ -25,7 +25,7 @@ struct CsvChunk {
   /// Row-major: a number, or the code of a string in the column's dictionary; NaN where missing.
   std::vector<double> cells;
   std::vector<Dictionary> levels;  ///< for each column; empty for a numeric one
-  std::vector<char> not_numeric;   ///< for each column: it should be numeric and holds a string
+  std::vector<char> not_numeric;   ///< for each column: assumed numeric but holds a string
   LineMap line_map;                ///< rows and lines of this chunk, from 0
   std::optional<CsvProblem> problem;
 };

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "covshift/base/error.hpp"
-#include "covshift/data/number.hpp"
+#include "covshift/base/number.hpp"
 
 namespace covshift {
 
@@ -22,8 +22,8 @@ bool is_blank_line(std::string_view line, const RecordSyntax& syntax) {
                      [&](char c) { return is_blank(c, syntax) || c == '\r' || c == '\n'; });
 }
 
-/// The records at the start of `text`, blank lines aside; a last one that `text` may not hold whole
-/// only if the file ends there.
+/// The records at the start of `text`, without blank lines. The last record of `text` may be
+/// incomplete and is included only if the file ends there.
 std::vector<std::string_view> leading_records(std::string_view text, bool ended,
                                               const RecordSyntax& syntax) {
   std::vector<std::string_view> records;
@@ -39,8 +39,8 @@ std::vector<std::string_view> leading_records(std::string_view text, bool ended,
   return records;
 }
 
-/// The delimiter that cuts all first rows into the same number of fields, more than one. If none
-/// does, the one that cuts most of them alike: the reader will then say which row is odd.
+/// The delimiter that splits all first rows into the same number of fields, more than one. If none
+/// does, the one that is most consistent: the reader will then report the row that differs.
 char detect_delimiter(std::string_view sample, bool ended) {
   // Blanks come last: they also follow other delimiters.
   constexpr std::array<char, 4> candidates = {',', '\t', ';', ' '};
@@ -52,11 +52,11 @@ char detect_delimiter(std::string_view sample, bool ended) {
     if (records.empty()) continue;
     const std::size_t fields = split_record(records.front(), syntax).size();
     if (fields < 2) continue;
-    const auto alike = std::count_if(records.begin(), records.end(), [&](std::string_view r) {
+    const auto same = std::count_if(records.begin(), records.end(), [&](std::string_view r) {
       return split_record(r, syntax).size() == fields;
     });
-    const double share = static_cast<double>(alike) / static_cast<double>(records.size());
-    // Words are set apart by blanks too: for these, alike must not be an accident.
+    const double share = static_cast<double>(same) / static_cast<double>(records.size());
+    // Blanks also separate words: require more than chance agreement.
     if (delimiter == ' ' && share < 0.5) continue;
     if (share > best_share) {
       best_share = share;
@@ -69,7 +69,7 @@ char detect_delimiter(std::string_view sample, bool ended) {
 bool looks_like_header(const std::vector<CsvField>& fields) {
   for (std::size_t c = 0; c < fields.size(); ++c) {
     const CsvField& field = fields[c];
-    // Tables written with their row names have an empty first field.
+    // Tables with row names have an empty first field.
     if (c == 0 && field.text.empty() && fields.size() > 1) continue;
     if (field.quoted ? field.text.empty() : is_missing(field.text)) return false;
     if (parse_number(field.text)) return false;

@@ -1,5 +1,5 @@
-// What must be known of a delimited text file before its rows are read: how its fields are set
-// apart, and the names of its columns.
+// What must be known about a delimited text file before its rows are read: its delimiter and the
+// names of its columns.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct CsvLayout {
   std::size_t first_data_line = 1;  ///< its line
 };
 
-/// The fields of the record at the start of `text` (which holds the whole of it).
+/// The fields of the record at the start of `text`, which holds the whole record.
 std::vector<CsvField> split_record(std::string_view text, const RecordSyntax& syntax);
 
 /// Reads ahead as far as needed; `head` receives what was read. Throws Error if there are no rows.

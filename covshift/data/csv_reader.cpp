@@ -1,10 +1,10 @@
-// Delimited text. The file is read chunk by chunk; the chunks of a batch are parsed in parallel and
-// then appended to the columns in order, so that the table depends neither on the number of threads
-// nor on the size of chunks.
+// Delimited text. The file is read in chunks; the chunks of a batch are parsed in parallel and then
+// appended to the columns in order, so the table does not depend on the number of threads or the
+// chunk size.
 //
-// All columns are first taken to be numeric. A string in the first batch makes its column
-// categorical and the batch is parsed again; a string that only turns up later makes the whole file
-// be read a second time, because the spelling of the earlier numbers (007) is gone by then.
+// All columns are first assumed numeric. If the first batch has a string in a column, the column
+// becomes categorical and the batch is parsed again. If a string appears later, the whole file is
+// read again, because the spelling of the earlier numbers (007) is lost.
 #include <algorithm>
 #include <cstdint>
 #include <utility>
@@ -13,14 +13,13 @@
 #include "covshift/base/threads.hpp"
 #include "covshift/data/csv_chunk.hpp"
 #include "covshift/data/csv_layout.hpp"
-#include "covshift/data/number.hpp"
 #include "covshift/data/readers.hpp"
 
 namespace covshift {
 
 namespace {
 
-/// Columns that grow by one parsed chunk at a time.
+/// Builds columns from parsed chunks.
 class ColumnBuilder {
  public:
   ColumnBuilder(const CsvLayout& layout, const std::vector<char>& is_text)
@@ -56,8 +55,7 @@ class ColumnBuilder {
         translations[c].push_back(dictionaries_[c].code(level));
       }
     }
-    // Each thread fills its own columns, in tiles of rows, so that the cells of a row are read
-    // while they are in the cache.
+    // Each thread fills its own columns, in tiles of rows that stay in the cache.
     constexpr std::size_t tile = 32;
     constexpr std::size_t worth_threads = std::size_t{1} << 16U;
     const std::size_t groups =
@@ -119,9 +117,7 @@ class CsvReader {
     layout_ = detect_csv_layout(source_, options_, head);
     is_text_.assign(layout_.names.size(), 0);
     for (std::size_t c = 0; c < is_text_.size(); ++c) {
-      is_text_[c] =
-          static_cast<char>(std::count(options_.text_columns.begin(), options_.text_columns.end(),
-                                       layout_.names[c]) > 0);
+      is_text_[c] = static_cast<char>(options_.is_text(layout_.names[c]));
     }
     ColumnBuilder columns(layout_, is_text_);
     if (!read_rows(head.substr(layout_.data_offset), columns)) {
@@ -141,7 +137,7 @@ class CsvReader {
   }
 
  private:
-  /// False if a column turned out to hold text after rows of it were stored as numbers.
+  /// False if a column turned out to be text after some of its rows were stored as numbers.
   bool read_rows(std::string head, ColumnBuilder& columns) {
     RecordChunker chunker(source_, std::move(head), layout_.syntax, options_.chunk_bytes);
     const auto batch = static_cast<std::size_t>(thread_count(options_.threads));
@@ -161,7 +157,7 @@ class CsvReader {
           parse(texts, chunks, count);
         } else {
           numbers_hold = false;
-          columns = ColumnBuilder(layout_, is_text_);  // of no use any more: free the memory
+          columns = ColumnBuilder(layout_, is_text_);  // frees the memory
         }
       }
       if (first_batch) reserve(columns, texts, chunks, count);
@@ -186,7 +182,7 @@ class CsvReader {
     });
   }
 
-  /// Marks the columns that hold text although they were taken to be numeric.
+  /// Marks the columns that hold text although they were assumed numeric.
   bool found_text(const std::vector<CsvChunk>& chunks, std::size_t count) {
     bool found = false;
     for (std::size_t k = 0; k < count; ++k) {
@@ -199,8 +195,8 @@ class CsvReader {
     return found;
   }
 
-  /// Growing a vector by doubling copies it and holds it twice; the first rows tell how many there
-  /// will be, and memory that is reserved and not used costs nothing.
+  /// Estimates the number of rows from the first batch, because growing a vector by doubling copies
+  /// it and needs twice the memory. Reserved memory that is never touched costs nothing.
   void reserve(ColumnBuilder& columns, const std::vector<std::string>& texts,
                const std::vector<CsvChunk>& chunks, std::size_t count) const {
     double bytes = 0.0;

@@ -9,17 +9,17 @@
 #include <utility>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/number.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/labels.hpp"
-#include "covshift/data/number.hpp"
 
 namespace covshift {
 
 namespace {
 
-/// More categories than this are not categories but identifiers or free text; a column for each
-/// would fill the memory and teach nothing.
+/// A column with more levels than this holds identifiers or free text; encoding them would fill the
+/// memory and teach nothing.
 constexpr std::size_t most_levels = 10'000;
 
 std::vector<std::string> occurring_levels(const Column& column) {
@@ -44,15 +44,19 @@ void Encoder::add(Source source) {
   sources_.push_back(std::move(source));
 }
 
+void Encoder::add_numbered(std::size_t cols, std::string_view prefix, std::size_t first) {
+  for (std::size_t c = first; c < first + cols; ++c) {
+    add({fmt::format("{}{}", prefix, c), false, {}, 0});
+  }
+}
+
 Encoder Encoder::fit(const Table& train, const std::vector<std::string>& exclude) {
   Encoder encoder;
   for (const std::string& name : exclude) static_cast<void>(train.at(name));
   if (train.sparse) {
     encoder.svmlight_ = true;
     encoder.index_base_ = train.index_base;
-    for (std::size_t c = 0; c < train.sparse->cols; ++c) {
-      encoder.add({std::to_string(c + static_cast<std::size_t>(train.index_base)), false, {}, 0});
-    }
+    encoder.add_numbered(train.sparse->cols, "", static_cast<std::size_t>(train.index_base));
   } else {
     for (const Column& column : train.columns) {
       if (std::count(exclude.begin(), exclude.end(), column.name) > 0) continue;
@@ -90,9 +94,7 @@ Encoder Encoder::of_columns(const std::vector<std::string>& names) {
 Encoder Encoder::of_numbers(std::size_t cols, bool sparse) {
   if (cols == 0) fail_input("there are no columns to learn from; add features");
   Encoder encoder;
-  for (std::size_t c = 1; c <= cols; ++c) {
-    encoder.add({fmt::format("{}{}", sparse ? "" : "c", c), false, {}, 0});
-  }
+  encoder.add_numbered(cols, sparse ? "" : "c", 1);
   encoder.svmlight_ = sparse;
   return encoder;
 }
@@ -121,9 +123,8 @@ Encoder::Plan Encoder::plan(const Table& table, const Source& source) {
   result.source = &source;
   result.column = table.find(source.name);
   if (result.column == nullptr) {
-    fail_input(
-        "{}: the column {} is missing, which the training file has; add it, or train without",
-        table.source, quoted_excerpt(source.name));
+    fail_input("{}: the column {} of the training file is missing; add it, or train without it",
+               table.source, quoted_excerpt(source.name));
   }
   const Column& column = *result.column;
   if (!source.categorical) {
@@ -174,7 +175,7 @@ std::int32_t Encoder::column_at(const Plan& plan, std::size_t row) {
 }
 
 void Encoder::check_values(const Table& table, const std::vector<Plan>& plans) {
-  // The first row of the file that is unusable, whatever the order of the model's columns.
+  // Report the first unusable row of the file, independent of the order of the model's columns.
   std::size_t first_row = table.rows;
   const Plan* first = nullptr;
   for (const Plan& plan : plans) {
@@ -231,7 +232,7 @@ Matrix Encoder::dense(std::size_t rows, const std::vector<Plan>& plans, int thre
 
 EncodedTable Encoder::encode_svmlight(const Table& table) const {
   const Matrix& from = *table.sparse;
-  // A file that never uses index 0 looks as if it counted from 1.
+  // A file without index 0 looks as if it were numbered from 1.
   const std::int32_t shift = table.index_base - index_base_;
   EncodedTable out;
   Matrix& to = out.matrix;
@@ -248,7 +249,8 @@ EncodedTable Encoder::encode_svmlight(const Table& table) const {
       const std::int32_t column = from.columns[k] + shift;
       if (column < 0) {
         fail_input(
-            "{}: the index 0, but the features of the training file count from 1; use one "
+            "{}: index 0 occurs, but the features of the training file are numbered from 1; use "
+            "one "
             "numbering for both",
             table.where(row));
       }
@@ -303,12 +305,10 @@ Encoder Encoder::from_json(const nlohmann::json& json) {
     const auto base = detail::json_field<std::size_t>(json, "index_base", what);
     const auto features = detail::json_field<std::size_t>(json, "features", what);
     if (base > 1 || features == 0 || features > std::numeric_limits<std::int32_t>::max()) {
-      fail_input("{}: the number of features or their base is unusable; the file was edited", what);
+      fail_input("{}: the number of features or their base is invalid; the file was edited", what);
     }
     encoder.index_base_ = static_cast<int>(base);
-    for (std::size_t c = 0; c < features; ++c) {
-      encoder.add({std::to_string(c + base), false, {}, 0});
-    }
+    encoder.add_numbered(features, "", base);
     return encoder;
   }
   if (format != "columns") fail_input("{}: unknown format {}", what, quoted_excerpt(format));

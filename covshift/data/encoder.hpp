@@ -1,5 +1,5 @@
-// From the columns of a file to numbers. Fitted on the training file, then
-// applied to every other by the names of columns.
+// Encodes the columns of a table as numbers. Fitted on the training table, then applied to others
+// by column name.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 namespace covshift {
 
 struct EncodedTable {
-  /// A category that training never saw: the row has zeros for the whole column.
+  /// A category that training never saw: the row is zero in all encoded columns of this one.
   struct Unseen {
     std::string column;
     std::string text;      ///< the first such category in the file
@@ -24,28 +24,27 @@ struct EncodedTable {
     std::size_t count = 0;
   };
   Matrix matrix;
-  std::vector<Unseen> unseen;       ///< one for each column that has any
+  std::vector<Unseen> unseen;       ///< one per column with such categories
   std::size_t ignored_entries = 0;  ///< svmlight: entries of features that training never saw
 };
 
 class Encoder {
  public:
   /// All columns of the training file but `exclude` (its label, weights, ...) are features.
-  /// The categories of a column are those that occur, sorted by sort_levels.
+  /// The categories of a column are those that occur in it, in the order of sort_levels.
   static Encoder fit(const Table& train, const std::vector<std::string>& exclude);
 
-  /// Numeric columns of these names, for data that are not a file.
+  /// Numeric columns with these names.
   static Encoder of_columns(const std::vector<std::string>& names);
-  /// Columns named by their number from 1: as NPY files have them (c1, c2, ...) or svmlight (1,
-  /// ...).
+  /// Numeric columns c1, c2, ... as in NPY files, or 1, 2, ... as in svmlight files.
   static Encoder of_numbers(std::size_t cols, bool sparse);
 
-  /// Columns are matched by name; others are ignored. An Error names the place of a missing column,
-  /// a missing or infinite value, or a string in a numeric column.
+  /// Columns are matched by name; others are ignored. Throws Error for a missing column, a missing
+  /// or infinite value, or a string in a numeric column.
   [[nodiscard]] EncodedTable encode(const Table& table, int threads = 0) const;
 
-  /// The options with which to read a file that is to be encoded: its categorical columns are kept
-  /// as text even if this file holds only numbers in them.
+  /// Options for reading a file to encode: categorical columns stay text even if this file has only
+  /// numbers in them.
   [[nodiscard]] ReadOptions read_options(ReadOptions options = {}) const;
 
   [[nodiscard]] std::size_t cols() const { return source_of_.size(); }
@@ -59,7 +58,7 @@ class Encoder {
   /// For each encoded column the file's column it comes from (ascending).
   [[nodiscard]] const std::vector<std::int32_t>& source_of() const { return source_of_; }
   [[nodiscard]] bool from_svmlight() const { return svmlight_; }
-  /// True if the columns are numbers: those of the file, and nothing else.
+  /// True if no column is categorical.
   [[nodiscard]] bool numeric() const;
 
   [[nodiscard]] nlohmann::json to_json() const;
@@ -72,8 +71,8 @@ class Encoder {
     std::vector<std::string> levels;
     std::size_t first = 0;  ///< its first encoded column
   };
-  /// A column of the table to encode, ready to be copied: numbers, or for each code the encoded
-  /// column that is 1 (-1: none).
+  /// How to encode a column of a table: as numbers, or by the encoded column that is 1 for each
+  /// category (-1: none).
   struct Plan {
     const Source* source = nullptr;
     const Column* column = nullptr;
@@ -83,6 +82,8 @@ class Encoder {
   };
 
   void add(Source source);
+  /// Numeric columns named prefix + first, prefix + (first + 1), ...
+  void add_numbered(std::size_t cols, std::string_view prefix, std::size_t first);
   static Plan plan(const Table& table, const Source& source);
   static void check_values(const Table& table, const std::vector<Plan>& plans);
   static void count_unseen(const Table& table, const Plan& plan, EncodedTable& out);

@@ -1,4 +1,4 @@
-// Reading members of a JSON object with errors that name them; shared by what a model file stores.
+// Reads members of a JSON object, with errors that name them. For the parts of a model file.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,14 @@ T json_field(const nlohmann::json& object, const char* name, std::string_view wh
   // nlohmann's conversions would turn -1 into a huge size and true into 1.
   if constexpr (std::is_same_v<T, std::size_t>) {
     if (!member.is_number_unsigned()) {
-      fail_input("{}: '{}' is not a count; the file is damaged or was edited", what, name);
+      fail_input("{}: '{}' must be a non-negative integer; the file is damaged or was edited", what,
+                 name);
     }
   }
   try {
     return member.get<T>();
   } catch (const nlohmann::json::exception&) {
-    fail_input("{}: the member '{}' is of the wrong kind; the file is damaged or was edited", what,
+    fail_input("{}: the member '{}' has the wrong type; the file is damaged or was edited", what,
                name);
   }
 }

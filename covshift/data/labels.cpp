@@ -6,18 +6,18 @@
 #include <utility>
 
 #include "covshift/base/error.hpp"
-#include "covshift/data/number.hpp"
+#include "covshift/base/number.hpp"
 
 namespace covshift {
 
 namespace {
 
-/// The same for all spellings of a number, different for different labels.
+/// The same key for all spellings of a number, different keys for different labels.
 std::string class_key(std::string_view label) {
   const std::string_view text = trim(label);
   const auto number = parse_number(text);
   if (!number || !std::isfinite(*number)) return "text " + std::string(label);
-  // Identifiers longer than a double is exact must not fall together.
+  // Identifiers with more digits than a double holds must stay distinct.
   constexpr std::size_t exact_digits = 15;
   const bool whole = text.find_first_not_of("0123456789") == std::string_view::npos;
   const auto first = text.find_first_not_of('0');

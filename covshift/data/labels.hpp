@@ -1,4 +1,4 @@
-// Class labels: strings, never numbers to compute with.
+// Class labels: always strings.
 #pragma once
 
 #include <cstddef>
@@ -29,12 +29,12 @@ struct LabelCodes {
 };
 
 /// The classes of a training file. Spellings of the same number (1, 1.0, +1) are the same class,
-/// which keeps the first spelling in the file as its name.
+/// named by the first spelling in the file.
 class Classes {
  public:
-  /// The labels that occur in the column, sorted. A missing label is an Error.
+  /// The labels that occur in the column, sorted. Throws Error if a label is missing.
   static Classes fit(const Table& table, std::string_view label_column);
-  /// From names in their final order; an Error if two are the same class.
+  /// From names in their final order. Throws Error if two are the same class.
   static Classes from_names(std::vector<std::string> names);
 
   [[nodiscard]] std::size_t size() const { return names_.size(); }
@@ -48,7 +48,7 @@ class Classes {
 
  private:
   std::vector<std::string> names_;
-  std::unordered_map<std::string, std::int32_t> index_;  ///< by the spelling-free key
+  std::unordered_map<std::string, std::int32_t> index_;  ///< by a key that ignores spelling
 };
 
 }  // namespace covshift

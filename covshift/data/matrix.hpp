@@ -20,7 +20,7 @@ struct DenseRows {
 };
 
 /// Rows of features in the caller's memory, compressed sparse rows: the entries of row i are
-/// offsets[i] .. offsets[i+1]-1. Columns of a row need no order; repeated columns add up.
+/// offsets[i] .. offsets[i+1]-1, in any order; repeated columns add up.
 template <typename T>
 struct SparseRows {
   const std::int64_t* offsets = nullptr;
@@ -28,12 +28,12 @@ struct SparseRows {
   const T* values = nullptr;
 };
 
-/// A matrix of features that is looked at, never copied or owned.
+/// A matrix of features in the caller's memory.
 struct MatrixView {
   std::size_t rows = 0;
   std::size_t cols = 0;
   std::variant<DenseRows<double>, DenseRows<float>, SparseRows<double>, SparseRows<float>> storage;
-  /// Known: every number is finite and in a column that exists. Checks then return at once.
+  /// Already checked: every number is finite and in an existing column.
   bool finite = false;
 
   static MatrixView dense(const double* data, std::size_t rows, std::size_t cols) {
@@ -44,7 +44,7 @@ struct MatrixView {
   }
 };
 
-/// How many numbers a matrix stores.
+/// The number of values a matrix stores.
 inline std::size_t entries(const MatrixView& x) {
   return std::visit(
       [&](const auto& rows) -> std::size_t {
@@ -57,7 +57,7 @@ inline std::size_t entries(const MatrixView& x) {
       x.storage);
 }
 
-/// Into how many tasks a look at all of it is best cut: each long enough to be worth a thread.
+/// The number of tasks for a pass over the matrix, each long enough to be worth a thread.
 inline std::size_t tasks_for(const MatrixView& x) {
   return std::max<std::size_t>(1, std::min(x.rows, entries(x) >> 17U));
 }

@@ -1,4 +1,4 @@
-// NPY, the array files of NumPy: versions 1 to 3, one or two dimensions, plain numbers.
+// NPY, the array format of NumPy: versions 1 to 3, one or two dimensions, plain numbers.
 // Columns are named c1, c2, ...
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "covshift/base/error.hpp"
-#include "covshift/data/number.hpp"
+#include "covshift/base/number.hpp"
 #include "covshift/data/readers.hpp"
 
 namespace covshift {
@@ -28,7 +28,7 @@ class HeaderText {
  public:
   HeaderText(const std::string& path, std::string_view text) : path_(path), text_(text) {}
 
-  /// What follows 'key': in the dictionary that the header is.
+  /// What follows 'key': in the header, which is a Python dictionary.
   [[nodiscard]] std::string_view after(std::string_view key) const {
     const std::string quoted = fmt::format("'{}'", key);
     const std::size_t at = text_.find(quoted);
@@ -81,7 +81,7 @@ void parse_shape(const std::string& path, std::string_view rest, NpyHeader& head
     inner.remove_prefix(std::min(comma + 1, inner.size()));
   }
   if (shape.empty() || shape.size() > 2) {
-    fail_input("{}: the array has {} dimensions; give one with rows and columns", path,
+    fail_input("{}: the array has {} dimensions; it must have rows and columns", path,
                shape.size());
   }
   header.rows = shape[0];
@@ -89,7 +89,7 @@ void parse_shape(const std::string& path, std::string_view rest, NpyHeader& head
 }
 
 [[noreturn]] void fail_cut_off(const std::string& path) {
-  fail_input("{}: the NPY file ends too early; it was cut off, save the array again", path);
+  fail_input("{}: the NPY file is truncated; save the array again", path);
 }
 
 std::string read_exactly(ByteSource& source, std::size_t count) {
@@ -166,7 +166,7 @@ Table read_npy(ByteSource& source, const ReadOptions& /*options*/) {
   const NpyHeader header = read_header(source);
   constexpr std::size_t block_items = std::size_t{1} << 18U;
   constexpr std::size_t most_columns = 10'000'000;
-  // A damaged shape must not ask for more memory than the file can fill.
+  // A damaged shape must not allocate more memory than the file can fill.
   if (header.cols > most_columns || header.rows > SIZE_MAX / sizeof(double) / header.cols) {
     HeaderText(source.path(), {}).damaged();
   }

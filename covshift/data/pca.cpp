@@ -13,7 +13,7 @@ namespace {
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Eigen::Index;
 
-/// Row i less the mean.
+/// Row i minus the mean.
 Eigen::RowVectorXd centred(const Rows& rows, std::size_t i, const Eigen::RowVectorXd& mean) {
   Eigen::RowVectorXd row = -mean;
   rows.add(i, 1.0, row.data());
@@ -63,9 +63,9 @@ RowMatrix project_back(const Rows& rows, const Eigen::RowVectorXd& mean,
   return directions;
 }
 
-/// Orthonormal directions by Gram and Schmidt, twice, since once leaves a rest of the order of
-/// rounding. A direction without variance, nothing but rounding when projected back, is replaced by
-/// the part of a coordinate axis that is orthogonal to the others.
+/// Gram-Schmidt, twice, because one pass leaves rounding errors. A direction without variance,
+/// which is only rounding error when projected back, is replaced by a coordinate axis made
+/// orthogonal to the others.
 void orthonormalise(RowMatrix& directions) {
   constexpr double negligible = 1e-10;
   const double largest = directions.rowwise().norm().maxCoeff();
@@ -94,7 +94,7 @@ Pca Pca::fit(const MatrixView& data, std::size_t components) {
   if (data.rows < 2) fail_input("PCA needs at least 2 rows, the data have {}", data.rows);
   const std::size_t most = std::min(data.rows, data.cols);
   if (components == 0 || components > most) {
-    fail_input("PCA: {} components were asked for; choose 1 to {} for {} rows and {} columns",
+    fail_input("PCA: {} components were requested; choose 1 to {} for {} rows and {} columns",
                components, most, data.rows, data.cols);
   }
   const Rows rows(data, {});

@@ -8,13 +8,13 @@
 
 namespace covshift {
 
-/// Projection on the directions of largest variance. Exact: an eigendecomposition of the smaller of
-/// the columns' and the rows' inner products, so that the smaller side should not exceed some
-/// thousands. Data are centred on the way, never as a copy; sparse data stay sparse.
+/// Projection on the directions of largest variance. Exact, by an eigendecomposition of the inner
+/// products of the columns or the rows, whichever are fewer (at most some thousands). Data are
+/// centred row by row, without a copy; sparse data stay sparse.
 class Pca {
  public:
-  /// `components` at most min(rows, cols). The sign of a direction is such that its entry of
-  /// largest magnitude is positive.
+  /// `components` is at most min(rows, cols). The largest entry of each direction by magnitude is
+  /// positive.
   static Pca fit(const MatrixView& data, std::size_t components);
 
   /// Dense: a column for each component.

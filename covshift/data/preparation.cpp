@@ -42,7 +42,7 @@ std::vector<double> sample_weights(const Table& table, const std::string& name) 
 Classes classes_of(const Table& train, const PreparationOptions& options) {
   Classes found = Classes::fit(train, options.label);
   if (found.size() < 2) {
-    fail_input("{}: column '{}' has one class only ('{}'); a classifier needs at least two",
+    fail_input("{}: column '{}' has only one class ('{}'); a classifier needs at least two",
                train.source, options.label, found.names()[0]);
   }
   if (options.classes.empty()) return found;
@@ -64,7 +64,7 @@ Encoder encoder_of(const Input& train, const std::vector<std::string>& exclude) 
   const bool sparse = train.matrix.storage.index() >= 2;
   if (train.names.empty()) return Encoder::of_numbers(train.matrix.cols, sparse);
   if (train.names.size() != train.matrix.cols) {
-    fail_input("{} columns, but names for {}", train.matrix.cols, train.names.size());
+    fail_input("{} columns, but {} names", train.matrix.cols, train.names.size());
   }
   return Encoder::of_columns(train.names);
 }
@@ -76,7 +76,7 @@ std::vector<std::string> warnings_of(const EncodedTable& encoded, const Table& t
         table.lines.breaks().empty() ? table.source : fmt::format("{}:{}", table.source, u.line);
     warnings.push_back(fmt::format(
         "{}: column '{}' has the category '{}', which training never saw ({} of {} rows, "
-        "{:.2g}%, have such categories); it counts as none of the known ones",
+        "{:.2g}%, have such categories); it is encoded as none of the known ones",
         where, u.column, u.text, u.count, table.rows,
         100 * static_cast<double>(u.count) / static_cast<double>(table.rows)));
   }
@@ -126,8 +126,7 @@ PreparedRows Preparation::encode(const Input& input, int threads) const {
     if (!encoder_.numeric() || needs_columns()) {
       fail_input(
           "the model was trained on columns with categories or densities; give a table or "
-          "DataFrame with the "
-          "same columns");
+          "DataFrame with the same columns");
     }
     if (input.matrix.cols != encoder_.cols()) {
       fail_input("the data have {} columns, the model was trained on {}", input.matrix.cols,
@@ -218,7 +217,7 @@ Preparation Preparation::from_json(const nlohmann::json& body) {
   own.views_ = Views::from_json(part("views"));
   if (own.views_.view_of.size() != own.encoder_.cols() ||
       own.scaler_.cols() != own.encoder_.cols()) {
-    fail_input("the parts of the model are of different sizes");
+    fail_input("the parts of the model have different sizes");
   }
   own.columns_ = {text("label"), "", text("ratio_column"), text("generalization_column")};
   return own;

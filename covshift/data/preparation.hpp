@@ -1,4 +1,4 @@
-// The one way in: a table or a matrix becomes rows that a learner may use without further checks.
+// Turns a table or matrix into rows that need no further checks: the only way data enter.
 #pragma once
 
 #include <functional>
@@ -29,7 +29,7 @@ struct PreparationOptions {
   ScaleKind scale = ScaleKind::unit;
 };
 
-/// Data of the caller, not copied: a table, or a matrix of numbers.
+/// A table or a matrix of numbers in the caller's memory.
 struct Input {
   Input(const Table& rows) : table(&rows) {}  // NOLINT(*-explicit-*): a table is an input
   /// `columns`: their names; empty: numbered from 1.
@@ -39,14 +39,13 @@ struct Input {
   const Table* table = nullptr;
   MatrixView matrix;
   std::vector<std::string> names;
-  /// Of training rows whose classes (positions in PreparationOptions::classes) and weights are not
-  /// columns of a table.
+  /// Classes (positions in PreparationOptions::classes) and weights of training rows, if they are
+  /// not columns of a table.
   std::span<const int> labels;
   std::span<const double> weight;
 };
 
-/// Rows as numbers. Owns what had to be computed; a matrix that needs no scaling stays the
-/// caller's.
+/// Rows as numbers. A matrix that needs no scaling stays in the caller's memory.
 struct PreparedRows {
   PreparedRows() = default;
   PreparedRows(const PreparedRows&) = delete;
@@ -61,33 +60,33 @@ struct PreparedRows {
   std::vector<double> weight;              ///< training rows only; empty: 1
   std::vector<double> log_ratio;           ///< from the ratio column, if there is one
   std::vector<double> log_generalization;  ///< from the generalization column, if there is one
-  std::vector<std::string> warnings;       ///< what was ignored because training never saw it
+  std::vector<std::string> warnings;       ///< categories and features that training never saw
 };
 
 /// Encoder, classes, views and scaler: learned from training data, stored with a model, applied to
-/// all other data. What features are made of belongs here and nowhere else.
+/// all other data. Everything that makes features belongs here.
 class Preparation {
  public:
-  /// Learns columns, classes and views. Throws Error, also where there is only one class.
+  /// Learns columns, classes and views. Throws Error, also if there is only one class.
   Preparation(const Input& train, const PreparationOptions& options);
   /// Without classes or views, for a density ratio.
   Preparation(Encoder encoder, Scaler scaler)
       : encoder_(std::move(encoder)), scaler_(std::move(scaler)) {}
 
-  /// How to read further files: categories stay text even where they look like numbers.
+  /// Options for reading other files: categories stay text even if they look like numbers.
   [[nodiscard]] ReadOptions read_options(ReadOptions options = {}) const;
 
   /// Rows by column name, not yet scaled.
   [[nodiscard]] PreparedRows encode(const Input& input, int threads = 0) const;
   /// The same with labels and weights.
   [[nodiscard]] PreparedRows encode_training(const Input& input, int threads = 0) const;
-  /// Learns what depends on values (the scaling) and applies it to the encoded rows of training and
-  /// target (null: none), whose every number is then known to be finite.
+  /// Fits the scaling, applies it to the encoded rows of training and target (null: none), and
+  /// checks that every number is finite.
   void fit(PreparedRows& train, PreparedRows* target, int threads = 0);
   /// Scales encoded rows and checks that they are finite; `what` names them in the message.
   void apply(PreparedRows& rows, const char* what, int threads = 0) const;
-  /// body(first, block) for blocks of encoded rows, scaled one at a time and never as a whole copy;
-  /// `block` starts at row `first`. Blocks run in parallel.
+  /// Calls body(first, block) in parallel for scaled blocks of encoded rows, without copying all
+  /// rows at once; `block` starts at row `first`.
   void each_block(const MatrixView& rows, int threads,
                   const std::function<void(std::size_t, const MatrixView&)>& body) const;
 
@@ -97,7 +96,7 @@ class Preparation {
   [[nodiscard]] const Scaler& scaler() const { return scaler_; }
   [[nodiscard]] const std::string& label() const { return columns_.label; }
   [[nodiscard]] bool given_ratio() const { return !columns_.ratio.empty(); }
-  /// True if rows must bring densities in columns of their own, which only a table has.
+  /// True if rows need columns of densities, which only a table has.
   [[nodiscard]] bool needs_columns() const {
     return given_ratio() || !columns_.generalization.empty();
   }

@@ -1,6 +1,7 @@
 // Reading data files: delimited text, svmlight, ARFF, NPY, each also packed with gzip.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -11,28 +12,32 @@
 namespace covshift {
 
 enum class HeaderLine {
-  detect,  ///< a first row without numbers and missing values is one
+  detect,  ///< a header has neither numbers nor missing values
   present,
   absent,
 };
 
 struct ReadOptions {
-  char delimiter = '\0';  ///< delimited text; '\0' detects it, ' ' means runs of blanks
+  char delimiter = '\0';  ///< delimited text; '\0': detected; ' ': runs of blanks
   HeaderLine header = HeaderLine::detect;
-  /// Columns to keep as text even if they hold numbers only, such as class labels.
+  /// Columns to keep as text even if all their values are numbers, such as class labels.
   std::vector<std::string> text_columns;
-  /// svmlight: 0 or 1 for the first feature; else 0 if that index occurs, otherwise 1.
+  /// svmlight: index of the first feature, 0 or 1; none: 0 if index 0 occurs, otherwise 1.
   std::optional<int> index_base;
-  /// How much text is in memory at a time, for each thread. The table never depends on it.
+  /// Text in memory at a time, per thread. Does not affect the result.
   std::size_t chunk_bytes = std::size_t{4} << 20U;
-  int threads = 0;  ///< 0: as many as the machine has
+  int threads = 0;  ///< 0: all cores
+
+  [[nodiscard]] bool is_text(const std::string& column) const {
+    return std::find(text_columns.begin(), text_columns.end(), column) != text_columns.end();
+  }
 };
 
 /// Reads a whole file: .svm, .svmlight and .libsvm, .arff, .npy, anything else as delimited text
 /// (each also .gz). A column is numeric if all of its fields are numbers or missing (empty, NA,
-/// NaN, nan, ?), else categorical. Fields keep no blanks around them unless quoted; a quoted field
-/// is missing only if empty; blank lines are skipped. Columns without a name are c1, c2, ... Throws
-/// Error with "file:line:field" for what cannot be read.
+/// NaN, nan, ?), else categorical. Unquoted fields are trimmed; a quoted field is missing only if
+/// empty; blank lines are skipped. Columns without a name are c1, c2, ... Errors name
+/// "file:line:field".
 Table read_table(const std::string& path, const ReadOptions& options = {});
 
 }  // namespace covshift

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <array>
-#include <string_view>
-
 #include <string>
+#include <string_view>
+#include <utility>
 
+#include "covshift/base/error.hpp"
 #include "covshift/data/byte_source.hpp"
 #include "covshift/data/read_table.hpp"
+#include "covshift/data/records.hpp"
 #include "covshift/data/table.hpp"
 
 namespace covshift {
@@ -17,7 +19,7 @@ Table read_svmlight(ByteSource& source, const ReadOptions& options);
 Table read_arff(ByteSource& source, const ReadOptions& options);
 Table read_npy(ByteSource& source, const ReadOptions& options);
 
-/// The formats by file extension (before .gz); files of any other are delimited text.
+/// Formats by file extension (before .gz); everything else is delimited text.
 struct Format {
   std::string_view extension;
   Table (*read)(ByteSource& source, const ReadOptions& options);
@@ -27,5 +29,37 @@ inline constexpr auto formats = std::to_array<Format>({{".svm", read_svmlight},
                                                        {".libsvm", read_svmlight},
                                                        {".arff", read_arff},
                                                        {".npy", read_npy}});
+
+std::string to_lower(std::string_view text);
+
+/// What the readers of line-based formats share.
+class LineReader {
+ public:
+  LineReader(ByteSource& source, const ReadOptions& options) : options_(options), source_(source) {
+    table_.source = source.path();
+  }
+
+ protected:
+  /// Calls parse(line) for every line; line_ is its number, from 1.
+  template <typename Parse>
+  void read_lines(const Parse& parse) {
+    each_line(source_, options_.chunk_bytes, [&](std::string_view line) {
+      ++line_;
+      parse(line);
+    });
+  }
+  template <typename... Args>
+  [[noreturn]] void fail(std::size_t field, fmt::format_string<Args...> text, Args&&... args) {
+    fail_input("{}:{}:{}: {}", table_.source, line_, field,
+               fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  const ReadOptions& options_;
+  Table table_;
+  std::size_t line_ = 0;
+
+ private:
+  ByteSource& source_;
+};
 
 }  // namespace covshift

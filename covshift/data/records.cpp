@@ -9,11 +9,11 @@ namespace covshift {
 
 namespace {
 
-// A quote that is never closed makes the rest of the file one record: it must not be read into
-// memory whole before that is said.
+// An unclosed quote makes the rest of the file one record: report it before reading all of it into
+// memory.
 constexpr std::size_t longest_record = std::size_t{64} << 20U;
 
-/// Whether a quote at `at` opens a field, rather than being part of an unquoted one.
+/// True if the quote at `at` opens a field, false if it is part of an unquoted one.
 bool opens_field(std::string_view text, std::size_t at, const RecordSyntax& syntax) {
   std::size_t k = at;
   while (k > 0 && is_blank(text[k - 1], syntax)) --k;
@@ -25,7 +25,7 @@ bool opens_field(std::string_view text, std::size_t at, const RecordSyntax& synt
 std::size_t past_closing_quote(std::string_view text, std::size_t at) {
   std::size_t k = text.find('"', at + 1);
   while (k != std::string_view::npos) {
-    // At the very end of a window the next byte, which may double the quote, is not known.
+    // At the end of a window the next byte, which may double the quote, is unknown.
     if (k + 1 == text.size()) return std::string_view::npos;
     if (text[k + 1] != '"') return k + 1;
     k = text.find('"', k + 2);
@@ -119,7 +119,7 @@ bool RecordChunker::next(std::string& chunk) {
       return true;
     }
     if (wanted > longest_record) {
-      fail_input("{}: a row is longer than {} MiB; probably a quote (\") is opened and not closed",
+      fail_input("{}: a row is longer than {} MiB; probably a quote (\") is not closed",
                  source_->path(), longest_record >> 20U);
     }
     wanted *= 2;

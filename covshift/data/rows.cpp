@@ -40,9 +40,9 @@ std::vector<std::uint64_t> hashes(const Rows& rows, std::uint64_t seed) {
   return key;
 }
 
-/// A sum that equal rows share and different rows almost never do: the bits of every number, high
-/// ones folded into low ones, times a random factor of its column; mixed into a hash at the end.
-/// Several times as fast as hashing every number. Writes key[i] for the rows i listed.
+/// A hash that different rows almost never share: the sum over columns of the bits of each number
+/// (high ones folded into low ones) times a random factor of the column. Several times as fast as
+/// hashing every number. Writes key[i] for the rows i listed.
 void fingerprints(const Rows& rows, std::span<const std::size_t> list, int threads,
                   std::vector<std::uint64_t>& key) {
   std::vector<std::uint64_t> factor(rows.dims());
@@ -62,7 +62,7 @@ void fingerprints(const Rows& rows, std::span<const std::size_t> list, int threa
   });
 }
 
-/// Rows by their keys.
+/// The rows sorted by their keys.
 std::vector<std::size_t> sorted(std::vector<std::size_t> list,
                                 const std::vector<std::uint64_t>& key) {
   std::stable_sort(list.begin(), list.end(),
@@ -70,10 +70,10 @@ std::vector<std::size_t> sorted(std::vector<std::size_t> list,
   return list;
 }
 
-/// Of the rows listed, those that may share their key with another: those that collide in a large
-/// bit field. With few copies that is one row in thirty, and the others need not be sorted. The
-/// field is split by the first bits of the keys: the parts go to different threads and fit the
-/// cache. Rows of equal keys keep their order.
+/// The rows listed that may share their key with another, because they collide in a large bit
+/// field. With few copies that is one row in thirty; the others need not be sorted. The field is
+/// split by the first bits of the keys into parts for different threads that fit the cache. Rows
+/// with equal keys keep their order.
 std::vector<std::size_t> perhaps_copies(std::span<const std::size_t> list, int threads,
                                         const std::vector<std::uint64_t>& key) {
   const std::size_t parts = list.size() < 50'000 ? 1 : 4;
@@ -100,7 +100,7 @@ std::vector<std::size_t> perhaps_copies(std::span<const std::size_t> list, int t
 }
 
 /// The rows of positive weight.
-std::vector<std::size_t> rows_that_count(const Rows& rows, std::span<const double> weight) {
+std::vector<std::size_t> positive_rows(const Rows& rows, std::span<const double> weight) {
   std::vector<std::size_t> list;
   list.reserve(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -109,8 +109,8 @@ std::vector<std::size_t> rows_that_count(const Rows& rows, std::span<const doubl
   return list;
 }
 
-/// Non-finite numbers survive multiplication by 0: sums tell for the whole row, several of them so
-/// that additions need not wait for each other.
+/// Infinity and NaN times 0 are NaN, so a sum of products with 0 checks the whole row. Several sums
+/// let additions overlap.
 template <typename T>
 bool all_finite(const T* row, std::size_t cols) {
   std::array<T, 8> probe{};
@@ -184,16 +184,17 @@ void check_places(std::span<const std::int64_t> offsets, std::span<const std::in
                   std::size_t cols) {
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
     if (offsets[i + 1] < offsets[i]) {
-      fail_input("row {} begins at entry {} and ends before {}", i + 1, offsets[i], offsets[i + 1]);
+      fail_input("row {} starts at entry {} but ends at entry {}", i + 1, offsets[i],
+                 offsets[i + 1]);
     }
   }
   const auto entries = static_cast<std::int64_t>(columns.size());
   if (offsets.empty() || offsets.front() != 0 || offsets.back() > entries) {
-    fail_input("the rows do not begin at entry 0 or go beyond the last of {}", entries);
+    fail_input("the row offsets must start at 0 and end within the {} entries", entries);
   }
   if (cols > std::numeric_limits<std::int32_t>::max()) fail_input("{} columns are too many", cols);
-  columns = columns.first(static_cast<std::size_t>(offsets.back()));  // what follows is in no row
-  // Of a column that there is, neither its number nor its distance from the last has the sign bit.
+  columns = columns.first(static_cast<std::size_t>(offsets.back()));  // the rest is in no row
+  // For a valid column, neither its number nor its distance from the last has the sign bit set.
   const auto last = static_cast<std::uint32_t>(cols) - 1;
   std::uint32_t bits = 0;
   for (const std::int32_t column : columns) {
@@ -203,7 +204,8 @@ void check_places(std::span<const std::int64_t> offsets, std::span<const std::in
   if (bits >> 31U == 0) return;
   for (const std::int32_t column : columns) {
     if (column < 0 || static_cast<std::size_t>(column) >= cols) {
-      fail_input("an entry is in column {} of 0..{}", column, static_cast<std::int64_t>(cols) - 1);
+      fail_input("an entry is in column {}, but columns are 0 to {}", column,
+                 static_cast<std::int64_t>(cols) - 1);
     }
   }
 }
@@ -213,6 +215,15 @@ std::vector<double> take_column(const MatrixView& x, std::int32_t column) {
   std::vector<double> values(x.rows);
   for (std::size_t i = 0; i < x.rows; ++i) rows.gather(i, &values[i]);
   return values;
+}
+
+Matrix dense_copy(const Rows& rows) {
+  Matrix out;
+  out.rows = rows.size();
+  out.cols = rows.dims();
+  out.values.resize(out.rows * out.cols);
+  for (std::size_t i = 0; i < out.rows; ++i) rows.gather(i, out.values.data() + i * out.cols);
+  return out;
 }
 
 Matrix take_rows(const MatrixView& x, std::span<const std::size_t> which) {
@@ -241,15 +252,15 @@ Matrix take_rows(const MatrixView& x, std::span<const std::size_t> which) {
 
 std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> weight,
                                    std::uint64_t seed) {
-  return sorted(rows_that_count(rows, weight), hashes(rows, seed));
+  return sorted(positive_rows(rows, weight), hashes(rows, seed));
 }
 
 std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
                          std::span<const int> label, int threads) {
   constexpr std::size_t few_rows = 8;
   constexpr double many_copies = 20;
-  constexpr std::size_t opening = 8;  // columns: a line of the cache
-  std::vector<std::size_t> order = rows_that_count(rows, weight);
+  constexpr std::size_t opening = 8;  // columns: a cache line
+  std::vector<std::size_t> order = positive_rows(rows, weight);
   double total = 0;
   for (const std::size_t i : order) total += weight.empty() ? 1 : weight[i];
   std::size_t different = order.size();
@@ -258,7 +269,7 @@ std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
     fingerprints(by, order, threads, key);
     order = perhaps_copies(order, threads, key);
   };
-  // Long rows that differ in their first columns need not be read to the end.
+  // Long rows that differ in their first columns need not be read completely.
   if (rows.all_columns() && !rows.sparse() && rows.dims() > opening) {
     MatrixView beginning = rows.matrix();
     beginning.cols = opening;
@@ -267,11 +278,11 @@ std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
   narrow_down(rows);
   order = sorted(std::move(order), key);
   std::vector<Copy> found;
-  different -= order.size();  // what is left has no copy
+  different -= order.size();  // rows without a copy
   RowBuffer buffer;
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     while (end < order.size() && key[order[end]] == key[order[begin]]) ++end;
-    // Rows of the same hash almost always are equal; compare them to be sure.
+    // Rows with the same hash are almost always equal; compare them to be sure.
     std::map<std::pair<int, Entries>, std::size_t> seen;
     for (std::size_t k = begin; k < end; ++k) {
       const std::size_t i = order[k];

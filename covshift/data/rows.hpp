@@ -1,4 +1,4 @@
-// Rows of a matrix seen through a view's columns, and which of them are equal.
+// Rows of a matrix restricted to the columns of a view, and which of them are equal.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@
 
 namespace covshift {
 
-/// Scratch memory for a row; one for each thread.
+/// Scratch memory for a row, one per thread.
 struct RowBuffer {
   std::vector<double> value;
   std::vector<bool> open;
   std::vector<std::size_t> touched;
 };
 
-/// The rows of a matrix, restricted to some columns (ascending; empty: all) that are counted from 0
-/// again. Neither copied nor densified: matrix and columns stay with the caller.
+/// The rows of a matrix, restricted to some columns (ascending; empty: all), which are renumbered
+/// from 0. Nothing is copied: matrix and columns stay in the caller's memory.
 class Rows {
  public:
   Rows(const MatrixView& matrix, std::span<const std::int32_t> columns)
@@ -36,14 +36,14 @@ class Rows {
   [[nodiscard]] bool all_columns() const { return columns_.empty(); }
   [[nodiscard]] bool sparse() const { return matrix_.storage.index() >= 2; }
 
-  /// f(column, value) for the entries of row i: all of a dense row, the stored ones of a sparse one
-  /// (in their order; a column may come again and adds up).
+  /// Calls f(column, value) for all entries of a dense row i, or the stored ones of a sparse row
+  /// (in their order; repeated columns add up).
   template <typename F>
   void each(std::size_t i, F&& f) const {
     std::visit([&](const auto& storage) { each_of(storage, i, f); }, matrix_.storage);
   }
 
-  /// The same with every column once at most, its entries added up.
+  /// The same with the entries of a repeated column added up.
   template <typename F>
   void each_once(std::size_t i, RowBuffer& buffer, F&& f) const {
     if (!sparse() || ascending(i)) return each(i, f);
@@ -76,12 +76,12 @@ class Rows {
   /// The row as dims() numbers.
   void gather(std::size_t i, double* out) const;
 
-  /// An Error that names the first value that is not finite, or column out of range; `what` says
-  /// which data: "the training data".
+  /// Throws Error, naming the first value that is not finite or column out of range. `what` names
+  /// the data: "the training data".
   void check(std::string_view what, int threads) const;
 
  private:
-  /// True if a sparse row's columns ascend, so that none is repeated.
+  /// True if a sparse row's columns ascend strictly, so none is repeated.
   [[nodiscard]] bool ascending(std::size_t i) const {
     return std::visit(
         [&](const auto& x) {
@@ -110,53 +110,54 @@ class Rows {
       if (j >= 0) f(static_cast<std::size_t>(j), static_cast<double>(x.values[e]));
     }
   }
-  /// Where a column of the matrix stands in the view; -1: not in it.
+  /// The position of a column of the matrix in the view; -1: not in it.
   [[nodiscard]] std::ptrdiff_t position(std::int32_t column) const;
 
   MatrixView matrix_;
   std::span<const std::int32_t> columns_;
 };
 
-/// For offsets and columns of a CSR matrix from outside: an Error if an entry is in no row or in a
-/// column that does not exist. To be called before anything else reads the matrix.
+/// Checks offsets and columns of a CSR matrix from outside, before anything else reads it. Throws
+/// Error if an entry is in no row or in a column that does not exist.
 void check_places(std::span<const std::int64_t> offsets, std::span<const std::int32_t> columns,
                   std::size_t cols);
 
 /// The values of one column.
 std::vector<double> take_column(const MatrixView& x, std::int32_t column);
+/// A dense copy.
+Matrix dense_copy(const Rows& rows);
 /// A copy of some rows, in the order given, sparse if x is.
 Matrix take_rows(const MatrixView& x, std::span<const std::size_t> rows);
 
-/// The rows in an order that depends on what they hold and on the seed, but not on how they are
-/// arranged nor on sparse or dense: by a hash of their non-zero entries. Folds dealt and centres
-/// taken along it are random, and the same for any permutation of the rows. Rows of weight 0 are
-/// left out; equal rows follow one another.
+/// The rows ordered by a hash of their non-zero entries and the seed. Folds and centres chosen in
+/// this order are random, but the same for any permutation of the rows and for sparse and dense
+/// storage. Rows of weight 0 are left out; equal rows are adjacent.
 std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> weight,
                                    std::uint64_t seed);
 
-/// A row that equals an earlier one, the first of its kind, in all columns and, where there are
-/// labels, in its label.
+/// A row that equals an earlier one (the first such) in all columns and, if there are labels, in
+/// its label.
 struct Copy {
   std::size_t row;
   std::size_t of;
 };
-/// All copies. Rows of weight 0 are copies of nothing. Where few values make equal rows the rule
-/// (fewer than 8 different ones, or more than 20 of each on average) they are cells of a table, not
-/// copies, and there are none.
+/// All copies. Rows of weight 0 are ignored. If equal rows are the rule (fewer than 8 different
+/// rows, or more than 20 of each on average), they are cells of a table rather than copies, and the
+/// result is empty.
 std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
                          std::span<const int> label, int threads = 1);
 
-/// The weights with copies counted as one row: the original has the weight of all, its copies 0.
-/// What is fitted with them cannot tell a weight of 2 from the row twice. Empty if all are 1.
+/// The weights with copies merged: the original has the weight of all, its copies 0. A fit with
+/// these weights gives the same result for a weight of 2 as for the row twice. Empty if all are 1.
 std::vector<double> merge_copies(const Rows& rows, std::span<const double> weight,
                                  std::span<const int> label = {}, int threads = 1);
 
-/// The fold of each of `rows` rows, of `folds`, dealt along the row order: sizes differ by at most
-/// one. -1 for rows that are not in the order.
+/// The fold of each row, dealt in the given order: sizes differ by at most one. -1 for rows that
+/// are not in the order.
 std::vector<int> deal_folds(const std::vector<std::size_t>& order, std::size_t rows, int folds);
 
-/// Runs body(first, last, lane) over fixed ranges of 0..n-1, whatever the number of threads, so
-/// that sums for each lane added up in order are always the same.
+/// Runs body(first, last, lane) over ranges of 0..n-1 that do not depend on the number of threads,
+/// so sums per lane, added in order, are reproducible.
 struct Lanes {
   explicit Lanes(std::size_t items);
   void each(int threads,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/precise_sum.hpp"
@@ -14,13 +15,13 @@ namespace covshift {
 
 namespace {
 
-/// A sample, and how often each of its rows counts.
-struct Sample {
+/// Rows and how often each counts.
+struct WeightedRows {
   Rows rows;
   std::span<const double> weight;
 
   [[nodiscard]] double weight_of(std::size_t i) const { return weight.empty() ? 1.0 : weight[i]; }
-  /// visit(column, value, weight) for every stored entry, row by row.
+  /// Calls visit(column, value, weight) for every stored entry, row by row.
   template <typename Visit>
   void each(const Visit& visit) const {
     for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -38,7 +39,7 @@ struct Extent {
   std::vector<double> stored;  ///< the weight of the rows that have an entry
 };
 
-Extent extent_of(const Sample& sample) {
+Extent extent_of(const WeightedRows& sample) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const std::size_t cols = sample.rows.dims();
   Extent extent{0, std::vector<double>(cols, infinity), std::vector<double>(cols, -infinity),
@@ -50,7 +51,7 @@ Extent extent_of(const Sample& sample) {
     extent.high[c] = std::max(extent.high[c], value);
     extent.stored[c] += weight;
   });
-  // What a sparse matrix does not store is zero.
+  // Entries that a sparse matrix does not store are zero.
   for (std::size_t c = 0; c < cols; ++c) {
     if (extent.stored[c] == extent.total) continue;
     extent.low[c] = std::min(extent.low[c], 0.0);
@@ -59,15 +60,15 @@ Extent extent_of(const Sample& sample) {
   return extent;
 }
 
-struct Moments {
+struct MeanDeviation {
   std::vector<double> mean;
   std::vector<double> deviation;
 };
 
-/// In two passes, because the difference of two large sums would lose a small deviation.
-Moments moments_of(const Sample& sample, const Extent& extent) {
+/// In two passes, because the difference of two large sums would cancel.
+MeanDeviation moments_of(const WeightedRows& sample, const Extent& extent) {
   const std::size_t cols = sample.rows.dims();
-  Moments moments{std::vector<double>(cols), std::vector<double>(cols)};
+  MeanDeviation moments{std::vector<double>(cols), std::vector<double>(cols)};
   std::vector<PreciseSum> sums(cols);
   sample.each(
       [&](std::size_t c, double value, double weight) { sums[c].add_product(weight, value); });
@@ -81,7 +82,7 @@ Moments moments_of(const Sample& sample, const Extent& extent) {
     const double zeros = std::max(0.0, extent.total - extent.stored[c]);
     moments.deviation[c] =
         std::sqrt(moments.deviation[c] + zeros / extent.total * moments.mean[c] * moments.mean[c]);
-    // The rounded mean of equal values may differ from them, and their deviation then from zero.
+    // Rounding may give equal values a different mean and a deviation above zero.
     if (extent.low[c] == extent.high[c]) {
       moments.mean[c] = extent.low[c];
       moments.deviation[c] = 0.0;
@@ -99,10 +100,11 @@ Scaler Scaler::fit(ScaleKind kind, const MatrixView& train, std::span<const doub
   scaler.offsets_.assign(train.cols, 0.0);
   scaler.scales_.assign(train.cols, 1.0);
   if (kind == ScaleKind::none) return scaler;
-  const Sample sample{Rows(train, {}), weight};
+  const WeightedRows sample{Rows(train, {}), weight};
   const bool sparse = sample.rows.sparse();
   const Extent extent = extent_of(sample);
-  const Moments moments = kind == ScaleKind::standard ? moments_of(sample, extent) : Moments{};
+  const MeanDeviation moments =
+      kind == ScaleKind::standard ? moments_of(sample, extent) : MeanDeviation{};
   for (std::size_t c = 0; c < train.cols; ++c) {
     double scale = 0.0;
     if (kind == ScaleKind::standard) {
@@ -142,7 +144,7 @@ void Scaler::apply(Matrix& matrix) const {
   if (matrix.sparse) {
     if (has_offsets()) {
       fail_input(
-          "scaling was fitted on dense data and shifts them, which would fill sparse data; "
+          "scaling was fitted on dense data and has offsets, which would make sparse data dense; "
           "give dense data, or fit on sparse data");
     }
     for (std::size_t k = 0; k < matrix.values.size(); ++k) {
@@ -160,21 +162,12 @@ Matrix Scaler::scaled(const MatrixView& matrix) const {
   check_cols(matrix.cols);
   const Rows rows(matrix, {});
   Matrix out;
-  out.rows = matrix.rows;
-  out.cols = matrix.cols;
-  out.sparse = rows.sparse() && !has_offsets();
-  if (out.sparse) {
-    out.offsets.push_back(0);
-    for (std::size_t r = 0; r < matrix.rows; ++r) {
-      rows.each(r, [&](std::size_t c, double value) {
-        out.columns.push_back(static_cast<std::int32_t>(c));
-        out.values.push_back(value);
-      });
-      out.offsets.push_back(static_cast<std::int64_t>(out.values.size()));
-    }
+  if (rows.sparse() && !has_offsets()) {
+    std::vector<std::size_t> all(matrix.rows);
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    out = take_rows(matrix, all);
   } else {
-    out.values.resize(matrix.rows * matrix.cols);
-    for (std::size_t r = 0; r < matrix.rows; ++r) rows.gather(r, out.values.data() + r * out.cols);
+    out = dense_copy(rows);
   }
   apply(out);
   return out;
@@ -195,7 +188,7 @@ Scaler Scaler::from_json(const nlohmann::json& json) {
                      std::all_of(scaler.offsets_.begin(), scaler.offsets_.end(),
                                  [](double o) { return std::isfinite(o); });
   if (!sound)
-    fail_input("scaling: offsets or scales are unusable; the file is damaged or was edited");
+    fail_input("scaling: offsets or scales are invalid; the file is damaged or was edited");
   return scaler;
 }
 

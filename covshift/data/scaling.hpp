@@ -26,26 +26,25 @@ inline ScaleKind parse_scale_kind(std::string_view name) {
   return parse_name<ScaleKind>(name, "the scaling");
 }
 
-/// x becomes (x - offset) / scale, for each column. Taking an offset off would fill a sparse
-/// matrix, so that a sparse one is only divided: unit by the largest absolute value, standard by
-/// the standard deviation (around the mean, zeros included). A column that is constant in training
-/// is divided by 1. Whether the offsets are used was decided in training: a scaler fitted on sparse
-/// data treats dense data likewise.
+/// x becomes (x - offset) / scale, for each column. Subtracting an offset would fill a sparse
+/// matrix, so a scaler fitted on sparse data only divides: unit by the largest absolute value,
+/// standard by the standard deviation (around the mean, zeros included). It treats dense data the
+/// same way. A column that is constant in training is divided by 1.
 class Scaler {
  public:
-  /// `weight`: how often each row counts (empty: once); a row of weight 0 is not there.
+  /// `weight`: how often each row counts (empty: once).
   static Scaler fit(ScaleKind kind, const MatrixView& train, std::span<const double> weight = {});
   static Scaler fit(ScaleKind kind, const Matrix& train, std::span<const double> weight = {}) {
     return fit(kind, train.view(), weight);
   }
 
-  /// In place. An Error if the matrix has another number of columns, or is sparse and the scaler
-  /// has offsets.
+  /// In place. Throws Error if the number of columns differs, or if the matrix is sparse and the
+  /// scaler has offsets.
   void apply(Matrix& matrix) const;
-  /// A scaled copy; a dense one if the scaler has offsets.
+  /// A scaled copy, dense if the scaler has offsets.
   [[nodiscard]] Matrix scaled(const MatrixView& matrix) const;
 
-  /// Back in the units of the data.
+  /// A scaled value in the units of the data.
   [[nodiscard]] double original(std::size_t col, double scaled) const {
     return scaled * scales_[col] + offsets_[col];
   }

@@ -1,5 +1,5 @@
-// svmlight: lines of `label index:value ... # comment`, with an optional `qid:number` that is
-// ignored. A line may lack its label; indices may be in any order.
+// svmlight: lines of `label index:value ... # comment`. The label is optional, `qid:number` is
+// ignored, indices may be in any order.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -7,19 +7,16 @@
 #include <utility>
 
 #include "covshift/base/error.hpp"
-#include "covshift/data/number.hpp"
+#include "covshift/base/number.hpp"
 #include "covshift/data/readers.hpp"
-#include "covshift/data/records.hpp"
 
 namespace covshift {
 
 namespace {
 
-class SvmlightReader {
+class SvmlightReader : LineReader {
  public:
-  SvmlightReader(ByteSource& source, const ReadOptions& options)
-      : source_(source), options_(options) {
-    table_.source = source.path();
+  SvmlightReader(ByteSource& source, const ReadOptions& options) : LineReader(source, options) {
     matrix_.sparse = true;
     matrix_.offsets.push_back(0);
     label_.name = unnamed_label;
@@ -27,10 +24,7 @@ class SvmlightReader {
   }
 
   Table read() {
-    each_line(source_, options_.chunk_bytes, [&](std::string_view line) {
-      ++line_;
-      parse_line(trim(line.substr(0, line.find('#'))));
-    });
+    read_lines([&](std::string_view line) { parse_line(trim(line.substr(0, line.find('#')))); });
     if (label_.codes.empty()) {
       fail_input("{}: the file is empty; it needs at least one row of data", table_.source);
     }
@@ -82,14 +76,15 @@ class SvmlightReader {
     }
     Entry entry{0, 0.0, field};
     const auto index = parse_count(token.substr(0, colon));
-    // Less than the largest number, so that the count of features fits as well.
+    // Strictly less than the maximum, because the number of features must fit too.
     if (!index || *index >= std::numeric_limits<std::int32_t>::max()) {
       fail(field, "the index in {} is not a whole number from 0 to 2147483646",
            quoted_excerpt(token));
     }
     entry.index = static_cast<std::int32_t>(*index);
     if (entry.index == 0 && options_.index_base == 1) {
-      fail(field, "the index 0 in {} in a file whose features count from 1", quoted_excerpt(token));
+      fail(field, "{} has index 0, but the features of this file are numbered from 1",
+           quoted_excerpt(token));
     }
     const auto value = parse_number(token.substr(colon + 1));
     if (!value) {
@@ -116,12 +111,6 @@ class SvmlightReader {
     fail(std::next(twice)->field, "the index {} occurs twice in this row; keep one", twice->index);
   }
 
-  template <typename... Args>
-  [[noreturn]] void fail(std::size_t field, fmt::format_string<Args...> text, Args&&... args) {
-    fail_input("{}:{}:{}: {}", table_.source, line_, field,
-               fmt::format(text, std::forward<Args>(args)...));
-  }
-
   Table finish() {
     table_.index_base = options_.index_base.value_or(zero_seen_ ? 0 : 1);
     if (table_.index_base == 1) {
@@ -135,14 +124,10 @@ class SvmlightReader {
     return std::move(table_);
   }
 
-  ByteSource& source_;
-  const ReadOptions& options_;
-  Table table_;
   Matrix matrix_;
   Column label_;
   Dictionary labels_;
   std::vector<Entry> entries_;  ///< of the current line
-  std::size_t line_ = 0;
   std::int32_t largest_ = 0;
   bool zero_seen_ = false;
 };

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "covshift/base/error.hpp"
-#include "covshift/data/number.hpp"
+#include "covshift/base/number.hpp"
 
 namespace covshift {
 
@@ -72,7 +72,7 @@ const std::vector<double>& finite_numbers(const Table& table, const Column& colu
     }
   }
   if (column.categorical) {
-    fail_input("{}: column '{}' was read as text and cannot serve as {} as well", table.source,
+    fail_input("{}: column '{}' was read as text and cannot be used as {}", table.source,
                column.name, what);
   }
   return column.numbers;

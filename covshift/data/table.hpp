@@ -1,4 +1,4 @@
-// What a data file holds, before it is encoded as numbers for a learner.
+// The contents of a data file, before encoding.
 #pragma once
 
 #include <cstddef>
@@ -31,15 +31,15 @@ class Dictionary {
   std::vector<std::string> levels_;
 };
 
-/// The line of the file at which each row starts. Rows mostly follow one another line by line, so
-/// only the places where they do not are stored.
+/// The line at which each row starts. Most rows are on consecutive lines, so only the exceptions
+/// are stored.
 class LineMap {
  public:
   struct Break {
     std::size_t row;
     std::size_t line;
   };
-  /// Rows are noted in ascending order.
+  /// Rows must come in ascending order.
   void note(std::size_t row, std::size_t line) {
     if (breaks_.empty() || line - breaks_.back().line != row - breaks_.back().row) {
       breaks_.push_back({row, line});
@@ -63,7 +63,7 @@ struct Column {
   [[nodiscard]] bool missing(std::size_t row) const {
     return categorical ? codes[row] < 0 : numbers[row] != numbers[row];
   }
-  /// The field as text; a number in its shortest spelling; empty when missing.
+  /// The field as text, a number in its shortest spelling; empty if missing.
   [[nodiscard]] std::string text(std::size_t row) const;
 };
 
@@ -75,20 +75,20 @@ struct Table {
   std::size_t rows = 0;
   std::vector<Column> columns;   ///< as in the file; for svmlight only the label
   std::optional<Matrix> sparse;  ///< svmlight only: the features, columns ascending in each row
-  int index_base = 1;            ///< svmlight only: the number the file gives to its first feature
+  int index_base = 1;            ///< svmlight only: the index of the first feature
   LineMap lines;                 ///< empty for a binary format
 
   [[nodiscard]] const Column* find(std::string_view name) const;
-  /// The column of that name; an Error that lists the columns if there is none.
+  /// The column of that name. Throws Error, listing the columns, if there is none.
   [[nodiscard]] const Column& at(std::string_view name) const;
-  /// "file:line:field" (both from 1; of a binary file: row and column), for messages.
+  /// "file:line:field", both from 1 (row and column of a binary file), for messages.
   [[nodiscard]] std::string where(std::size_t row, const Column& column) const;
   /// "file:line".
   [[nodiscard]] std::string where(std::size_t row) const;
 };
 
-/// The numbers of a column all of which must be finite; an Error that names the first that is not.
-/// `what` says what they are: "weight".
+/// The numbers of a column; throws Error, naming the first that is not finite. `what` describes
+/// them in the message: "weight".
 const std::vector<double>& finite_numbers(const Table& table, const Column& column,
                                           std::string_view what);
 

@@ -7,19 +7,19 @@
 #include <utility>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/number.hpp"
 #include "covshift/data/json_fields.hpp"
-#include "covshift/data/number.hpp"
 #include "covshift/data/records.hpp"
 
 namespace covshift {
 
 namespace {
 
-/// Whether `text` matches the whole of `pattern`, in which * and ? are wildcards.
+/// True if `text` matches `pattern`, in which * and ? are wildcards.
 bool matches(std::string_view pattern, std::string_view text) {
   std::size_t p = 0;
   std::size_t t = 0;
-  std::size_t star = std::string_view::npos;  // the last * met, and how far it reaches
+  std::size_t star = std::string_view::npos;  // the last *, and the end of its match
   std::size_t reach = 0;
   while (t < text.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
@@ -43,7 +43,7 @@ struct Item {
   bool quoted = false;
 };
 
-/// Builds views line by line; `path` is where the lines come from, for messages.
+/// Builds views line by line; `path` is the source named in messages.
 class ViewLines {
  public:
   ViewLines(const std::string& path, const Encoder& encoder)
@@ -132,7 +132,7 @@ class ViewLines {
   void claim(const Item& item) {
     const std::size_t count = encoder_.source_count();
     bool found = false;
-    // A column whose own name holds a * is meant by that name.
+    // An exact match comes first: a column's name may contain a *.
     for (const bool exact : {true, false}) {
       if (found || (!exact && item.quoted)) break;
       for (std::size_t s = 0; s < count; ++s) {
@@ -239,7 +239,7 @@ Views Views::from_json(const nlohmann::json& json) {
   const bool sound = count > 0 && distinct.size() == views.names.size() &&
                      std::all_of(views.view_of.begin(), views.view_of.end(),
                                  [&](std::int32_t view) { return view >= 0 && view < count; });
-  if (!sound) fail_input("views: names or places are unusable; the file is damaged or was edited");
+  if (!sound) fail_input("views: names or columns are invalid; the file is damaged or was edited");
   return views;
 }
 

@@ -16,14 +16,14 @@ struct Views {
   std::vector<std::string> names;
   std::vector<std::int32_t> view_of;  ///< for each encoded column, a position in `names`
 
-  /// One view, named all.
+  /// A single view, named all.
   static Views all(const Encoder& encoder);
-  /// A view for each column of the file, named as it is.
+  /// A view for each column of the file, with the same name.
   static Views each(const Encoder& encoder);
   /// Lines of `name = column, column*, ...`. * stands for any text and ? for one character; a name
-  /// with commas or blanks at its ends is put in double quotes; # starts a comment. All encoded
-  /// columns of a categorical column go together. Columns in no view form the view `rest`; a column
-  /// in two is an Error, and so is a pattern without a match.
+  /// with commas or surrounding blanks needs double quotes; # starts a comment. All encoded columns
+  /// of a categorical column belong together. Columns in no view form the view `rest`. Throws Error
+  /// if a column is in two views or a pattern matches nothing.
   static Views from_file(const std::string& path, const Encoder& encoder);
   /// The same from lists of names and patterns.
   using Groups = std::vector<std::pair<std::string, std::vector<std::string>>>;

@@ -17,7 +17,7 @@
 namespace covshift {
 namespace {
 
-constexpr std::size_t most_features = 200;  // and views: each costs a fit of its own
+constexpr std::size_t most_features = 200;  // and views: each costs a fit
 
 using Columns = std::vector<std::int32_t>;
 
@@ -39,7 +39,7 @@ void check(const DiagnoseData& data, const DiagnoseOptions& options) {
     }
   }
   if (columns != train.cols || views.view_of.size() != train.cols) {
-    fail_input("features and views are of {} and {} columns, but the data have {}", columns,
+    fail_input("features and views have {} and {} columns, but the data have {}", columns,
                views.view_of.size(), train.cols);
   }
   if (options.folds < 2) fail_input("the domain AUC needs at least 2 folds, not {}", options.folds);
@@ -121,8 +121,8 @@ RowSpace pooled_space(const ColumnMoments& a, const ColumnMoments& b, double n, 
   return {mean, deviation, seed};
 }
 
-/// In units of the training data, so that unusual rows are far away; columns that are constant
-/// there in units of both samples.
+/// In units of the training data, so unusual rows are far away; columns that are constant in it are
+/// in units of both samples.
 RowSpace training_space(const ColumnMoments& a, const ColumnMoments& b, std::uint64_t seed) {
   std::vector<double> deviation;
   for (std::size_t j = 0; j < a.mean.size(); ++j) {
@@ -158,7 +158,7 @@ std::vector<MeanShift> original_means(const DiagnoseData& data, std::span<const 
   return means;
 }
 
-/// A view's numbers from those of its features; `kl(columns)` estimates a KL.
+/// Derives a view's numbers from its features; `kl(columns)` estimates a KL.
 void measure_view(ViewDivergence& view, const Diagnosis& d, const DiagnoseData& data,
                   const std::vector<std::size_t>& detail, const Columns& columns,
                   const std::function<double(const Columns&)>& kl) {
@@ -178,7 +178,7 @@ void measure_view(ViewDivergence& view, const Diagnosis& d, const DiagnoseData& 
   view.stable = view.generalized && view.kl_binned - 2 * error < d.view_threshold;
 }
 
-/// Every view, and the features in `detail`. `all_kl`: of all columns together.
+/// Measures every view and the features in `detail`. `all_kl`: KL of all columns together.
 void measure_features(Diagnosis& d, const DiagnoseData& data, const RatioFitter& ratios,
                       const std::vector<std::size_t>& detail, std::span<const double> weight,
                       double all_kl, int threads) {
@@ -208,8 +208,8 @@ void measure_features(Diagnosis& d, const DiagnoseData& data, const RatioFitter&
   });
 }
 
-/// Weights and what they do, from the joint ratio; returns the log weights. `all_kl`: of all
-/// columns, where a feature or view has them all.
+/// Computes the weights from the joint ratio and their effect; returns the log weights. Sets
+/// `all_kl`, the KL of all columns, if a feature or view has all of them.
 std::vector<double> weigh(Diagnosis& d, const DiagnoseData& data, const RatioFitter& ratios,
                           int threads, double& all_kl) {
   const std::unique_ptr<DensityRatio> joint = ratios.joint();
@@ -239,15 +239,6 @@ std::vector<Feature> features_of(const Encoder& encoder) {
     feature.columns.push_back(static_cast<std::int32_t>(j));
     const std::string name = encoder.name(j);
     if (name != feature.name) feature.levels.push_back(name.substr(feature.name.size() + 1));
-  }
-  return features;
-}
-
-std::vector<Feature> features_of(const std::vector<std::string>& names) {
-  std::vector<Feature> features;
-  features.reserve(names.size());
-  for (const std::string& name : names) {
-    features.push_back({name, {static_cast<std::int32_t>(features.size())}, {}});
   }
   return features;
 }

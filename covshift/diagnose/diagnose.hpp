@@ -17,35 +17,34 @@
 
 namespace covshift {
 
-/// A column as the user knows it: a number, or a category that is several encoded columns.
+/// A column of the file: a number, or a category encoded in several columns.
 struct Feature {
   std::string name;
   std::vector<std::int32_t> columns;  ///< encoded columns, ascending
   std::vector<std::string> levels;    ///< of a category, one for each column; empty: a number
 };
 std::vector<Feature> features_of(const Encoder& encoder);
-/// Numbers named as given.
-std::vector<Feature> features_of(const std::vector<std::string>& names);
 
 struct DiagnoseOptions {
-  /// As a fit's, so that both agree on each view; its columns, seed and threads are not used. Only
-  /// the joint ratio, which tells how bad the shift is, is never smoothed (RatioLambda::Rule::cv).
+  /// The same as for a fit, so both agree on each view; columns, seed and threads are ignored. Only
+  /// the joint ratio, which measures how bad the shift is, is never smoothed
+  /// (RatioLambda::Rule::cv).
   RatioOptions ratio;
-  double view_threshold = 0.1;  ///< below it a view generalizes (paper)
-  double level = 0.05;          ///< p-values up to this are shift
+  double view_threshold = 0.1;  ///< views with a smaller KL generalize (paper)
+  double level = 0.05;          ///< p-values up to this count as shift
   int folds = 5;
   int permutations = 199;
-  /// Rows of each sample at most for what is costlier than a few passes over the data: the
-  /// permutations, the cross validation of lambda, kernel ratios. Everything else sees every row.
+  /// Maximum rows of each sample for the expensive parts: permutations, cross validation of lambda,
+  /// kernel ratios. Everything else uses every row.
   std::size_t subsample = 10000;
   std::size_t examples = 10;   ///< rows to show, and rows to label first
-  std::string views = "each";  ///< how the user named the views, for the command recommended
+  std::string views = "each";  ///< as the user gave them, for the recommended command
   std::uint64_t seed = 0;
   int threads = 0;  ///< 0: all cores; the result is the same for any number
   std::function<void(std::string_view, double)> progress;
 };
 
-/// Two samples of the same encoded columns, scaled; `units` is their scaling. All in the caller's
+/// Two samples of the same encoded, scaled columns; `units` is their scaling. All in the caller's
 /// memory.
 struct DiagnoseData {
   const MatrixView& train;
@@ -55,67 +54,68 @@ struct DiagnoseData {
   const Views& views;
 };
 
-/// Is there shift: how well a discriminant on all columns and their squares tells held-out rows of
-/// the samples apart, and how often it does as well when the rows' samples are dealt at random.
+/// Is there shift: how well a discriminant on all columns and their squares separates held-out rows
+/// of the samples, and how often it does as well when rows are assigned to samples at random.
 struct DomainTest {
-  /// The mean over folds of the area under the ROC curve (ties count half): 0.5 if the samples
-  /// cannot be told apart, 1 if they do not overlap. Of every row, each scored by a discriminant
-  /// that has not seen it.
+  /// The mean over folds of the area under the ROC curve (ties count half), with each row scored by
+  /// a discriminant that has not seen it: 0.5 if the samples are indistinguishable, 1 if they do
+  /// not overlap.
   double auc = 0.5;
   double standard_error = 0;  ///< of auc, over the folds
-  int folds = 0;              ///< 0: a sample has one row only, which cannot be held out
+  int folds = 0;              ///< 0: a sample has only one row, which cannot be held out
   /// (1 + permutations with an AUC as large) / (1 + permutations); valid for any sample sizes.
-  /// 1 if a sample has one row only.
+  /// 1 if a sample has only one row.
   double p_value = 1;
   int permutations = 0;
-  std::size_t train_rows = 0;  ///< that the permutations used
+  std::size_t train_rows = 0;  ///< used by the permutations
   std::size_t target_rows = 0;
 };
 
-/// Where: one feature's two distributions, and two numbers for how far they are apart.
+/// Where: the two distributions of a feature and two measures of their difference.
 struct FeatureShift {
   std::string name;
   bool categorical = false;
   double kl = 0;               ///< symmetric KL from the density ratio, the paper's criterion
-  double kl_binned = 0;        ///< symmetric KL of binned shares, less its bias: sees any change
+  double kl_binned = 0;        ///< symmetric KL of binned shares minus its bias: detects any change
   double kl_binned_error = 0;  ///< its standard deviation if there were no shift
-  std::vector<double> edges;   ///< numbers: of the bins, one more than there are bins
+  std::vector<double> edges;   ///< numbers: edges of the bins, one more than bins
   std::vector<std::string> levels;  ///< categories: the bins
-  /// Shares of the bins, each adding up to 1: training, training weighted, target.
+  /// Shares of the bins, each with sum 1: training, weighted training, target.
   std::vector<double> train, weighted, target;
 };
 
 struct ViewDivergence {
   std::string name;
-  /// Symmetric KL from the density ratio. Of more than 200 views only where means differ most; of
-  /// the others as of independent normals of one spread, from the means alone.
+  /// Symmetric KL from the density ratio. With more than 200 views, only for those whose means
+  /// differ most; for the others, that of independent normals with equal spread, from the means
+  /// alone.
   double kl = 0;
-  double kl_binned = 0;      ///< the largest of its features
+  double kl_binned = 0;      ///< maximum over its features
   bool generalized = false;  ///< kl below the threshold, as robust-view decides
-  /// kl is below the threshold, and kl_binned is not above it by more than two of its errors.
+  /// kl is below the threshold, and kl_binned exceeds it by no more than two standard errors.
   bool stable = false;
 };
 
-/// How bad: target rows where training rows do not reach.
+/// How bad: target rows without training support.
 struct UnsupportedRow {
   std::size_t row = 0;  ///< of the target, from 0
-  double distance = 0;  ///< to the nearest training row, in units of the largest usual one
+  double distance = 0;  ///< to the nearest training row; 1 is the largest usual distance
   bool beyond = false;  ///< beyond the training rows in the direction that separates best
 };
 struct Support {
   double share = 0;     ///< of the target
-  double expected = 0;  ///< what the share would be without shift
+  double expected = 0;  ///< the share without shift
   std::size_t rows = 0;
   std::vector<UnsupportedRow> examples;  ///< the farthest
 };
 
 enum class Verdict {
-  none,          ///< no shift is visible
+  none,          ///< no shift detected
   undetermined,  ///< too few rows to test
-  mild,          ///< weighting will do
+  mild,          ///< weighting suffices
   views,         ///< some views are stable
   strong,        ///< everything moved
-  no_overlap,    ///< most of the target is where no training data are
+  no_overlap,    ///< most of the target has no training support
 };
 template <>
 inline constexpr auto names<Verdict> =
@@ -126,7 +126,7 @@ inline constexpr auto names<Verdict> =
                                    {Verdict::strong, "strong"},
                                    {Verdict::no_overlap, "no-overlap"}});
 
-/// Why, as data: a number, what it was compared with, and the sentence.
+/// A reason: a number, the threshold it was compared with, and a sentence.
 struct Reason {
   std::string code;
   double value = 0;
@@ -135,13 +135,13 @@ struct Reason {
 };
 struct RowToLabel {
   std::size_t row = 0;    ///< of the target, from 0
-  double represents = 0;  ///< share of the candidates that are nearer to it than to the others
+  double represents = 0;  ///< share of the candidates for which it is the nearest
 };
 struct Recommendation {
   Verdict verdict = Verdict::undetermined;
   std::string summary;               ///< one sentence
-  std::vector<std::string> methods;  ///< to use, the first one first
-  std::string command;               ///< arguments of `covshift fit` that say so
+  std::vector<std::string> methods;  ///< to use, best first
+  std::string command;               ///< arguments for `covshift fit`
   std::vector<std::string> shifted_views;
   std::vector<std::string> stable_views;
   std::vector<Reason> reasons;
@@ -149,19 +149,19 @@ struct Recommendation {
   std::vector<RowToLabel> label_first;
 };
 
-/// Counts of log weights in equal bins, for a picture.
+/// Counts of log weights in equal bins, for a plot.
 struct WeightHistogram {
   std::vector<double> edges;
   std::vector<std::size_t> counts;
 };
 
-/// Some rows on the two features that shifted most, for a picture.
+/// Some rows in the two features that shifted most, for a plot.
 struct Scatter {
   struct Point {
     double x = 0, y = 0;
     bool unsupported = false;
   };
-  std::string x, y;  ///< names of encoded columns; y empty if there is one only
+  std::string x, y;  ///< names of encoded columns; y is empty if there is only one
   std::vector<Point> train, target;
 };
 
@@ -171,17 +171,17 @@ struct Diagnosis {
   double view_threshold = 0.1;
   DomainTest test;
   std::vector<ViewDivergence> views;
-  /// Numbers and categories; of more than 200 those whose means differ most.
+  /// At most 200: those whose means differ most.
   std::vector<FeatureShift> features;
   std::vector<std::string> columns;  ///< names of the encoded columns
-  std::vector<MeanShift> means;      ///< one for each of them
+  std::vector<MeanShift> means;      ///< one per encoded column
   std::string ratio;                 ///< the estimator
   double effective_sample_size = 0;
   std::vector<LargeWeight> heaviest;
   WeightHistogram weights;
   Support support;
-  /// The rows that support and recommendation name, as text: the values of the features that
-  /// shifted most, whose positions in `features` are `shown`, the most shifted first.
+  /// The rows named by support and recommendation, as text: the values of the features at positions
+  /// `shown`, the most shifted first.
   std::vector<std::size_t> shown;
   std::vector<std::vector<std::string>> unsupported_values, label_values;
   Recommendation recommendation;
@@ -191,11 +191,11 @@ struct Diagnosis {
 };
 
 Diagnosis diagnose(const DiagnoseData& data, const DiagnoseOptions& options = {});
-/// The same of prepared samples. Throws Error.
+/// For prepared samples. Throws Error.
 Diagnosis diagnose(const Preparation& preparation, const PreparedRows& train,
                    const PreparedRows& target, const DiagnoseOptions& options = {});
 
-/// Every number of the diagnosis; rows count from 1. docs/diagnose.md says what each means.
+/// Every number of the diagnosis; rows count from 1. See docs/diagnose.md.
 nlohmann::ordered_json to_json(const Diagnosis& diagnosis);
 
 }  // namespace covshift

@@ -9,31 +9,17 @@
 namespace covshift {
 namespace {
 
-/// As many as the smaller sample can fill smoothly.
+/// As many bins as the smaller sample can fill smoothly.
 std::size_t picture_bins(std::size_t n, std::size_t m) {
   return std::clamp<std::size_t>(
       static_cast<std::size_t>(1.5 * std::sqrt(static_cast<double>(std::min(n, m)))), 8, 40);
 }
 constexpr std::size_t few_values = 20;
 
-/// Bins of equal shares of both samples, which binned_kl compares: ten rows of the smaller sample
-/// to a bin, if that makes a reasonable number.
+/// Bins for binned_kl, with equal shares of the pooled samples: ten rows of the smaller sample per
+/// bin, within limits.
 std::size_t bins_for(std::size_t n, std::size_t m) {
   return std::clamp<std::size_t>(std::min(n, m) / 10, 4, 20);
-}
-
-/// The position of the category of each row; the number of categories where it has none of them.
-std::vector<std::size_t> categories_of(const Feature& feature, const MatrixView& x,
-                                       const Scaler& units) {
-  const Rows rows(x, feature.columns);
-  std::vector<std::size_t> category(x.rows, feature.levels.size());
-  for (std::size_t i = 0; i < x.rows; ++i) {
-    rows.each(i, [&](std::size_t j, double value) {
-      const auto column = static_cast<std::size_t>(feature.columns[j]);
-      if (value != units.scaled_zero(column)) category[i] = j;
-    });
-  }
-  return category;
 }
 
 std::vector<double> shares(std::vector<double> counts) {
@@ -56,10 +42,11 @@ void compare_categories(const Feature& feature, const DiagnoseData& data,
   const MatrixView* sample[2] = {&data.train, &data.target};  // NOLINT(*-c-arrays)
   for (int s = 0; s < 2; ++s) {
     counts[s].assign(feature.levels.size() + 1, 0.0);
-    const std::vector<std::size_t> category = categories_of(feature, *sample[s], data.units);
-    for (std::size_t i = 0; i < category.size(); ++i) {
-      counts[s][category[i]] += 1;
-      if (s == 0) weighted[category[i]] += weight[i];
+    const Rows rows(*sample[s], feature.columns);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::size_t category = category_of(feature, rows, i, data.units);
+      counts[s][category] += 1;
+      if (s == 0) weighted[category] += weight[i];
     }
   }
   if (counts[0].back() == 0 && counts[1].back() == 0) {
@@ -75,7 +62,7 @@ void compare_categories(const Feature& feature, const DiagnoseData& data,
   out.weighted = shares(weighted);
 }
 
-/// Counts of values in the bins [edge_b, edge_b+1), outer ones open.
+/// Counts of values in the bins [edge_b, edge_b+1); the outer bins are unbounded.
 template <typename Weight>
 std::vector<double> count(std::span<const double> values, std::span<const double> inner,
                           Weight&& weight) {
@@ -87,8 +74,8 @@ std::vector<double> count(std::span<const double> values, std::span<const double
   return counts;
 }
 
-/// Puts the values of these ranks (ascending, each once) where sorting would, and no others: for a
-/// few ranks much cheaper than to sort.
+/// Puts only the values of these ranks (strictly ascending) where sorting would: for a few ranks
+/// much cheaper than sorting.
 void select_ranks(std::span<double> values, std::span<const std::size_t> ranks,
                   std::size_t offset = 0) {
   if (ranks.empty()) return;
@@ -100,7 +87,7 @@ void select_ranks(std::span<double> values, std::span<const std::size_t> ranks,
   select_ranks(values.subspan(rank + 1), ranks.subspan(half + 1), offset + rank + 1);
 }
 
-/// The different values, ascending, as long as they are few; empty: they are not.
+/// The different values, ascending, if there are few; else empty.
 std::vector<double> few_of(std::span<const double> values) {
   std::vector<double> found;
   for (const double v : values) {
@@ -112,9 +99,9 @@ std::vector<double> few_of(std::span<const double> values) {
   return found;
 }
 
-/// The inner edges of bins for binned_kl: between few values one bin for each, else equal shares.
+/// The inner edges of bins for binned_kl: one bin per value if there are few, else equal shares.
 struct Edges {
-  std::vector<double> values;  // the different ones, where they are few
+  std::vector<double> values;  // the different values, if there are few
   std::vector<double> inner;
   double low, high;  // of the picture
 };
@@ -183,6 +170,15 @@ void compare_numbers(const Feature& feature, const DiagnoseData& data,
 }
 
 }  // namespace
+
+std::size_t category_of(const Feature& feature, const Rows& rows, std::size_t row,
+                        const Scaler& units) {
+  std::size_t category = feature.levels.size();
+  rows.each(row, [&](std::size_t j, double value) {
+    if (value != units.scaled_zero(static_cast<std::size_t>(feature.columns[j]))) category = j;
+  });
+  return category;
+}
 
 BinnedKl binned_kl(std::span<const double> train_counts, std::span<const double> target_counts) {
   const auto bins = static_cast<double>(train_counts.size());

@@ -15,10 +15,10 @@ using Eigen::Index;
 using Matrix2 = Eigen::MatrixXd;
 using Vector = Eigen::VectorXd;
 
-constexpr Index most_at_once = 500;  // permutations: all would take memory, rows times as many
-constexpr double largest_z = 6;      // of what is squared: limits the influence of outliers
+constexpr Index most_at_once = 500;  // permutations: memory is rows times this
+constexpr double largest_z = 6;      // before squaring: limits the influence of outliers
 
-/// A pooled sample, training rows first, in the columns of the discriminant.
+/// The pooled samples, training rows first, in the columns of the discriminant.
 class Pool {
  public:
   Pool(const Rows& train, const Rows& target, const RowSpace& space)
@@ -66,7 +66,7 @@ struct FoldSums {
   }
 };
 
-/// The covariance of both samples together, ridged, ready to be solved with.
+/// The factored covariance of the pooled samples plus a ridge.
 struct Covariance {
   Vector scale;
   Eigen::LLT<Matrix2> factor;
@@ -77,12 +77,12 @@ struct Covariance {
     const Vector mean = (sums.train + sums.target) / n;
     s = sums.gram.selfadjointView<Eigen::Lower>();
     s = s / n - mean * mean.transpose();
-    // Columns of one unit; rounding may leave a constant one slightly negative.
+    // Standardised; rounding may make the variance of a constant column slightly negative.
     const Vector diagonal = s.diagonal();
     const Vector unit = (diagonal.array() > 1e-12).select(diagonal, 0.0);
     scale = (unit.array() > 0).select(unit.cwiseSqrt().cwiseInverse(), 0.0);
     Matrix2 scaled = scale.asDiagonal() * s * scale.asDiagonal();
-    // As much as the sampling error of d columns makes of an S that is the identity.
+    // The ridge is the sampling error of d columns if S is the identity.
     scaled.diagonal().array() += std::max(1e-6, static_cast<double>(s.rows()) / n);
     scaled.diagonal() = (scale.array() > 0).select(scaled.diagonal(), 1.0);
     factor.compute(scaled);
@@ -150,7 +150,7 @@ std::vector<FoldSums> sum_up(const Pool& pool, const Folds& folds, int threads) 
   return std::move(partial[0]);
 }
 
-/// What the discriminants of the folds learn from: all folds but their own.
+/// What the discriminant of each fold learns from: all other folds.
 std::vector<FoldSums> others(const std::vector<FoldSums>& folds) {
   FoldSums total = folds[0];
   for (std::size_t f = 1; f < folds.size(); ++f) total.add(folds[f], 1);
@@ -194,11 +194,11 @@ std::vector<double> score_all(const Pool& pool, const Folds& folds,
   return area;
 }
 
-/// The rows that take part in the permutations, fold by fold.
+/// The rows used in the permutations, by fold.
 struct DealtRows {
   std::vector<Matrix2> z;      // columns are rows of the pool
   std::vector<Vector> sample;  // of each row, 1: target
-  std::vector<FoldSums> sums;  // `train` of all rows: whose they are is the permutation's to say
+  std::vector<FoldSums> sums;  // `train` has all rows: the permutation decides their sample
 };
 
 DealtRows gather(const Pool& pool, const Folds& folds, std::size_t n_train, std::size_t n_target,
@@ -317,7 +317,7 @@ DomainScores domain_test(const Rows& train, const Rows& target, const RowSpace& 
   const std::vector<double> permuted =
       permuted_areas(gather(pool, folds, test.train_rows, test.target_rows, train.size()),
                      options.permutations, options.seed, options.threads);
-  // Areas that differ by the rounding of their sum only are equal.
+  // Areas that differ only by rounding are equal.
   const auto as_large = std::count_if(permuted.begin() + 1, permuted.end(),
                                       [&](double a) { return a >= permuted[0] - 1e-12; });
   test.p_value = (1.0 + static_cast<double>(as_large)) / (1.0 + options.permutations);

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "covshift/base/random.hpp"
+#include "covshift/diagnose/distributions.hpp"
 #include "covshift/ratio/rows.hpp"
 
 namespace covshift {
@@ -26,10 +27,8 @@ std::string value_text(const DiagnoseData& data, const Feature& feature, std::si
   if (feature.levels.empty()) {
     return fmt::format("{:.6g}", value_of(data, data.target, feature, row));
   }
-  std::size_t level = feature.levels.size();
-  Rows(data.target, feature.columns).each(row, [&](std::size_t j, double v) {
-    if (v != data.units.scaled_zero(static_cast<std::size_t>(feature.columns[j]))) level = j;
-  });
+  const Rows rows(data.target, feature.columns);
+  const std::size_t level = category_of(feature, rows, row, data.units);
   return level < feature.levels.size() ? feature.levels[level] : "(other)";
 }
 
@@ -46,7 +45,7 @@ void draw_scatter(Diagnosis& d, const DiagnoseData& data, const std::vector<std:
   const auto draw = [&](const MatrixView& x, std::vector<Scatter::Point>& points, bool is_target) {
     const std::size_t count = std::min(scatter_points, x.rows);
     for (std::size_t k = 0; k < count; ++k) {
-      // One row of each of as many equal stretches of the file.
+      // One row from each of `count` equal stretches of the file.
       const std::size_t first = k * x.rows / count;
       const std::size_t row = first + random.below((k + 1) * x.rows / count - first);
       points.push_back({value_of(data, x, *axes[0], row),

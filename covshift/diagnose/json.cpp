@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json rows_json(const Diagnosis& d, std::size_t row, const std::vector<std::string>& values) {
+Json row_json(const Diagnosis& d, std::size_t row, const std::vector<std::string>& values) {
   Json shown = Json::array();
   for (std::size_t k = 0; k < values.size(); ++k) {
     shown.push_back({{"name", d.features[d.shown[k]].name}, {"value", values[k]}});
@@ -16,16 +16,20 @@ Json rows_json(const Diagnosis& d, std::size_t row, const std::vector<std::strin
   return {{"row", row + 1}, {"values", std::move(shown)}};
 }
 
-Json views_json(const Diagnosis& d) {
-  Json views = Json::array();
-  for (const ViewDivergence& v : d.views) {
-    views.push_back({{"name", v.name},
-                     {"kl", v.kl},
-                     {"generalized", v.generalized},
-                     {"kl_binned", v.kl_binned},
-                     {"stable", v.stable}});
-  }
-  return views;
+/// An array of json(item) for each item.
+template <typename T, typename F>
+Json array_of(const std::vector<T>& items, const F& json) {
+  Json list = Json::array();
+  for (const T& item : items) list.push_back(json(item));
+  return list;
+}
+
+Json view_json(const ViewDivergence& v) {
+  return {{"name", v.name},
+          {"kl", v.kl},
+          {"generalized", v.generalized},
+          {"kl_binned", v.kl_binned},
+          {"stable", v.stable}};
 }
 
 Json means_json(const Diagnosis& d) {
@@ -42,28 +46,23 @@ Json means_json(const Diagnosis& d) {
   return means;
 }
 
-Json distributions_json(const Diagnosis& d) {
-  Json list = Json::array();
-  for (const FeatureShift& f : d.features) {
-    Json item = {{"name", f.name},
-                 {"kind", f.categorical ? "category" : "number"},
-                 {"kl", f.kl},
-                 {"kl_binned", f.kl_binned},
-                 {"kl_binned_error", f.kl_binned_error}};
-    item[f.categorical ? "levels" : "edges"] = f.categorical ? Json(f.levels) : Json(f.edges);
-    item["train"] = f.train;
-    item["weighted"] = f.weighted;
-    item["target"] = f.target;
-    list.push_back(std::move(item));
-  }
-  return list;
+Json distribution_json(const FeatureShift& f) {
+  return {{"name", f.name},
+          {"kind", f.categorical ? "category" : "number"},
+          {"kl", f.kl},
+          {"kl_binned", f.kl_binned},
+          {"kl_binned_error", f.kl_binned_error},
+          {f.categorical ? "levels" : "edges", f.categorical ? Json(f.levels) : Json(f.edges)},
+          {"train", f.train},
+          {"weighted", f.weighted},
+          {"target", f.target}};
 }
 
 Json support_json(const Diagnosis& d) {
   Json examples = Json::array();
   for (std::size_t k = 0; k < d.support.examples.size(); ++k) {
     const UnsupportedRow& row = d.support.examples[k];
-    Json item = rows_json(d, row.row, d.unsupported_values[k]);
+    Json item = row_json(d, row.row, d.unsupported_values[k]);
     item["distance"] = row.distance;
     item["beyond"] = row.beyond;
     examples.push_back(std::move(item));
@@ -76,16 +75,15 @@ Json support_json(const Diagnosis& d) {
 
 Json recommendation_json(const Diagnosis& d) {
   const Recommendation& r = d.recommendation;
-  Json reasons = Json::array();
-  for (const Reason& reason : r.reasons) {
-    reasons.push_back({{"code", reason.code},
-                       {"value", reason.value},
-                       {"threshold", reason.threshold},
-                       {"text", reason.text}});
-  }
+  const auto reason_json = [](const Reason& reason) {
+    return Json{{"code", reason.code},
+                {"value", reason.value},
+                {"threshold", reason.threshold},
+                {"text", reason.text}};
+  };
   Json label = Json::array();
   for (std::size_t k = 0; k < r.label_first.size(); ++k) {
-    Json item = rows_json(d, r.label_first[k].row, d.label_values[k]);
+    Json item = row_json(d, r.label_first[k].row, d.label_values[k]);
     item["represents"] = r.label_first[k].represents;
     label.push_back(std::move(item));
   }
@@ -95,31 +93,28 @@ Json recommendation_json(const Diagnosis& d) {
           {"command", r.command},
           {"shifted_views", r.shifted_views},
           {"stable_views", r.stable_views},
-          {"reasons", std::move(reasons)},
+          {"reasons", array_of(r.reasons, reason_json)},
           {"collect_labels", r.collect_labels},
           {"label_first", std::move(label)}};
 }
 
 Json scatter_json(const Scatter& s) {
   if (s.x.empty()) return nullptr;
-  const auto points = [](const std::vector<Scatter::Point>& list) {
-    Json out = Json::array();
-    for (const Scatter::Point& p : list) out.push_back({p.x, p.y, p.unsupported ? 1 : 0});
-    return out;
+  const auto point = [](const Scatter::Point& p) {
+    return Json::array({p.x, p.y, p.unsupported ? 1 : 0});
   };
   return {{"x", s.x},
           {"y", s.y.empty() ? Json(nullptr) : Json(s.y)},
-          {"train", points(s.train)},
-          {"target", points(s.target)}};
+          {"train", array_of(s.train, point)},
+          {"target", array_of(s.target, point)}};
 }
 
 }  // namespace
 
 nlohmann::ordered_json to_json(const Diagnosis& d) {
-  Json heaviest = Json::array();
-  for (const LargeWeight& w : d.heaviest) {
-    heaviest.push_back({{"row", w.row + 1}, {"share", w.share}});
-  }
+  const auto weight_json = [](const LargeWeight& w) {
+    return Json{{"row", w.row + 1}, {"share", w.share}};
+  };
   return {{"train", d.train_rows},
           {"target", d.target_rows},
           {"shift", d.shifted()},
@@ -132,11 +127,11 @@ nlohmann::ordered_json to_json(const Diagnosis& d) {
           {"ratio", d.ratio},
           {"effective_sample_size", d.effective_sample_size},
           {"view_threshold", d.view_threshold},
-          {"views", views_json(d)},
-          {"largest_weights", std::move(heaviest)},
+          {"views", array_of(d.views, view_json)},
+          {"largest_weights", array_of(d.heaviest, weight_json)},
           {"weights", {{"log_edges", d.weights.edges}, {"counts", d.weights.counts}}},
           {"features", means_json(d)},
-          {"distributions", distributions_json(d)},
+          {"distributions", array_of(d.features, distribution_json)},
           {"support", support_json(d)},
           {"recommendation", recommendation_json(d)},
           {"scatter", scatter_json(d.scatter)},

@@ -14,17 +14,6 @@ constexpr std::size_t most_kmm_rows = 2000;  // its cost grows with their square
 
 using Rule = RatioLambda::Rule;
 
-/// A few columns side by side: passes over one column of many would load them all.
-Matrix take_columns(const MatrixView& x, const std::vector<std::int32_t>& columns) {
-  const Rows rows(x, columns);
-  Matrix out;
-  out.rows = x.rows;
-  out.cols = columns.size();
-  out.values.resize(out.rows * out.cols);
-  for (std::size_t i = 0; i < x.rows; ++i) rows.gather(i, out.values.data() + i * out.cols);
-  return out;
-}
-
 }  // namespace
 
 RatioFitter::RatioFitter(const MatrixView& train, const MatrixView& target,
@@ -88,10 +77,11 @@ double RatioFitter::kl(const std::vector<std::int32_t>& columns) const {
     const auto ratio = fit(rows_, columns, options_.lambda);
     return symmetric_kl(*ratio, rows_.train, rows_.target, {}, options_.threads);
   }
-  const Matrix train = take_columns(rows_.train, columns);
-  const Matrix target = take_columns(rows_.target, columns);
-  const Matrix some_train = sampled_ ? take_columns(rows_.some_train, columns) : Matrix{};
-  const Matrix some_target = sampled_ ? take_columns(rows_.some_target, columns) : Matrix{};
+  // Contiguous copies: passes over a few of many columns would load them all.
+  const Matrix train = dense_copy({rows_.train, columns});
+  const Matrix target = dense_copy({rows_.target, columns});
+  const Matrix some_train = sampled_ ? dense_copy({rows_.some_train, columns}) : Matrix{};
+  const Matrix some_target = sampled_ ? dense_copy({rows_.some_target, columns}) : Matrix{};
   const auto ratio = fit({train.view(), target.view(), some_train.view(), some_target.view()}, {},
                          options_.lambda);
   return symmetric_kl(*ratio, train.view(), target.view(), {}, options_.threads);

@@ -1,4 +1,4 @@
-// Density ratios of samples of any size; private to diagnose/.
+// Fits density ratios to samples of any size; private to diagnose/.
 #pragma once
 
 #include <memory>
@@ -7,20 +7,21 @@
 
 namespace covshift {
 
-/// Up to `DiagnoseOptions::subsample` rows the ratios are those of a fit with the same options.
-/// Above that, lambda of a logistic ratio is chosen on a subsample and the ratio then fitted to
-/// every row; kernel ratios are fitted to the subsample.
+/// With up to `DiagnoseOptions::subsample` rows, the ratios are those of a fit with the same
+/// options. With more, lambda of a logistic ratio is chosen on a subsample and the ratio is then
+/// fitted to all rows; kernel ratios are fitted to the subsample.
 class RatioFitter {
  public:
   /// The matrices must outlive it.
   RatioFitter(const MatrixView& train, const MatrixView& target, const DiagnoseOptions& options);
 
-  /// Of all columns, never smoothed as RatioLambda::Rule::stable smooths it: how bad the shift is
-  /// must show.
+  /// The ratio of all columns, not smoothed by RatioLambda::Rule::stable, which would hide how bad
+  /// the shift is.
   [[nodiscard]] std::unique_ptr<DensityRatio> joint() const;
   /// Symmetric KL of the samples in these columns, as a fit estimates it.
   [[nodiscard]] double kl(const std::vector<std::int32_t>& columns) const;
-  /// True if the options' ratio of all columns is that of joint(), whose weights these are.
+  /// True if the options give the same ratio of all columns as joint(), whose log weights these
+  /// are.
   [[nodiscard]] bool agrees(std::span<const double> joint_log_weight) const;
 
  private:

@@ -7,14 +7,14 @@
 namespace covshift {
 namespace {
 
-// Shares of the target without training support above which no method can help: where no view is
+// Shares of the target without training support above which no method can help: if no view is
 // stable, and in any case.
 constexpr double most_unsupported = 0.5;
 constexpr double all_unsupported = 0.9;
 constexpr double some_unsupported = 0.05;   // mentioned in the summary
 constexpr double weighting_suffices = 0.5;  // effective sample size, as a share of the rows
 
-/// A list for a sentence, not too long for one.
+/// A list for a sentence: the first names and the number of the others.
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most = 5;
   std::string text;
@@ -25,7 +25,7 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-/// As one word of a shell command.
+/// The text quoted as one word of a shell command.
 std::string shell_word(const std::string& text) {
   const bool plain = !text.empty() &&
                      text.find_first_not_of(
@@ -33,18 +33,12 @@ std::string shell_word(const std::string& text) {
                          std::string::npos;
   if (plain) return text;
   std::string word = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      word += "'\\''";
-    } else {
-      word += c;
-    }
-  }
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";
 }
 
 std::string view_command(const std::vector<std::string>& stable, const std::string& views) {
-  constexpr std::size_t most = 50;  // names that a user would still read or paste
+  constexpr std::size_t most = 50;  // more names are impractical to read or paste
   std::string list;
   for (const std::string& name : stable) {
     if (name.find(',') != std::string::npos || stable.size() > most) {
@@ -206,7 +200,7 @@ class Writer {
   const Diagnosis& d_;
   const std::string& views_;
   double ess_;
-  bool blind_ = false;  // a view changed in a way that the ratio, and so the weights, do not see
+  bool blind_ = false;  // a view changed in a way that the ratio does not capture
   Recommendation out_;
 };
 

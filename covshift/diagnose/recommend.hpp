@@ -1,12 +1,12 @@
-// What to do about it; private to diagnose/.
+// What to do about the shift; private to diagnose/.
 #pragma once
 
 #include "covshift/diagnose/diagnose.hpp"
 
 namespace covshift {
 
-/// Verdict, words and reasons from the numbers of the diagnosis (docs/diagnose.md has the rules).
-/// The rows to label are the caller's to add.
+/// Verdict, summary and reasons from the numbers of the diagnosis, by the rules in
+/// docs/diagnose.md. The caller adds the rows to label.
 Recommendation recommend(const Diagnosis& diagnosis, const std::string& views);
 
 }  // namespace covshift

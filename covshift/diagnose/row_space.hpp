@@ -1,4 +1,4 @@
-// Rows as points of a few standardised dimensions; private to diagnose/.
+// Rows as points in a few standardised dimensions; private to diagnose/.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 namespace covshift {
 
 /// x becomes (x - mean)/deviation, column by column. More than `most_dims` columns are hashed: each
-/// is added, with a sign, to one of so many dimensions. Both are drawn independently of the
-/// rows, so that a test on the result is as valid as on the columns, only less powerful.
+/// is added, with a random sign, to one of `most_dims` dimensions. Signs and dimensions do not
+/// depend on the rows, so a test on the result is as valid as on the columns, only less powerful.
 class RowSpace {
  public:
   static constexpr std::size_t most_dims = 256;
 
-  /// A column of deviation 0 says nothing and becomes 0.
+  /// A column of deviation 0 becomes 0.
   RowSpace(std::span<const double> mean, std::span<const double> deviation, std::uint64_t seed);
 
   [[nodiscard]] std::size_t dims() const { return offset_.size(); }

@@ -12,9 +12,9 @@
 namespace covshift {
 namespace {
 
-using Points = Eigen::MatrixXf;  // a row of the data to a column
+using Points = Eigen::MatrixXf;  // each column is a row of the data
 
-constexpr double level = 0.005;  // of each of the two respects
+constexpr double level = 0.005;  // for each of the two criteria
 constexpr std::size_t most_references = 500;
 constexpr std::size_t most_calibration = 5000;
 constexpr std::size_t most_candidates = 500;
@@ -28,10 +28,10 @@ Points gather(const Rows& rows, std::span<const std::size_t> which, const RowSpa
 }
 
 /// Distances of points to the nearest reference. `leave_self_out`: the first points are the
-/// references themselves, and each is compared with the others.
+/// references; each is compared with the others.
 std::vector<double> nearest(const Points& points, const Points& references, bool leave_self_out) {
-  // |a - b|^2 by products finds the nearest; its distance is then taken directly, as the products
-  // would lose a small one.
+  // |a - b|^2 expanded into products finds the nearest; its distance is then computed directly,
+  // because the expansion cancels for small distances.
   const Eigen::VectorXf squares = references.colwise().squaredNorm();
   const Eigen::MatrixXf product = references.transpose() * points;
   std::vector<double> distance(static_cast<std::size_t>(points.cols()));
@@ -50,11 +50,11 @@ std::vector<double> nearest(const Points& points, const Points& references, bool
 
 struct Threshold {
   double value = std::numeric_limits<double>::infinity();
-  double expected = 0;  // share of as many more such numbers that exceed it
+  double expected = 0;  // share of further such numbers that exceed it
 };
 
-/// The k-th largest, k the level's share of them: another one of the kind exceeds it with
-/// probability k/(n + 1).
+/// The k-th largest of n values, k/n being the level: a further value exceeds it with probability
+/// k/(n + 1).
 Threshold threshold_of(std::vector<double> values) {
   if (values.size() < 2) return {};
   const auto n = static_cast<double>(values.size());
@@ -64,7 +64,7 @@ Threshold threshold_of(std::vector<double> values) {
   return {*at, static_cast<double>(k) / (n + 1)};
 }
 
-/// Rows worth labelling: those without support; where these are few, those most like the target.
+/// Rows worth labelling: those without support, or if these are few, those most like the target.
 std::vector<std::size_t> label_candidates(const Unsupported& unsupported,
                                           std::span<const double> score,
                                           const DiagnoseOptions& options) {
@@ -148,11 +148,11 @@ std::vector<RowToLabel> rows_to_label(const Rows& target, const RowSpace& space,
   for (Eigen::Index i = 0; i < n; ++i) {
     apart.col(i) = (points.colwise() - points.col(i)).colwise().norm();
   }
-  // Of no labelled row yet, all are as far as the farthest two are from each other.
+  // Before the first choice, all distances are the largest distance between two candidates.
   Eigen::VectorXf reach = Eigen::VectorXf::Constant(n, n > 0 ? apart.maxCoeff() : 0.0F);
   std::vector<Eigen::Index> chosen;
   for (std::size_t k = 0; k < std::min<std::size_t>(options.examples, n); ++k) {
-    if (k > 0 && reach.maxCoeff() == 0) break;  // all others are copies of these
+    if (k > 0 && reach.maxCoeff() == 0) break;  // all others are copies of the chosen rows
     Eigen::Index best = -1;
     float least = std::numeric_limits<float>::infinity();
     for (Eigen::Index i = 0; i < n; ++i) {

@@ -1,5 +1,5 @@
 // draw/: pictures from plain numbers and texts: PNG, SVG, and the plots of the paper's experiments.
-// Uses base/. Here: pixels, their colours, and the file that browsers read them from.
+// Uses base/. Here: pixels, colours and PNG files.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ struct Pixels {
   std::vector<Rgb> colours;
 };
 
-/// A PNG file (ISO/IEC 15948): 8 bits a channel, no transparency. An Error if the picture is empty,
-/// or its size is not that of its colours.
+/// A PNG file (ISO/IEC 15948): 8 bits per channel, no transparency. An Error if the picture is
+/// empty or its size does not match its colours.
 std::string png(const Pixels& pixels);
 
-/// Colours that readers with any colour vision, and a grey printer, can tell apart. Blue at 0 over
-/// near-white at 1/2 to orange at 1, equally dark at both ends.
+/// Blue at 0, near-white at 1/2, orange at 1, equally dark at both ends: distinguishable with any
+/// colour vision, and the distance from 1/2 also in greyscale.
 Rgb diverging(double t);
-/// #rrggbb for things without an order (Okabe and Ito's set, without yellow); repeats after seven.
+/// #rrggbb for unordered categories (Okabe and Ito's set without yellow); repeats after seven.
 std::string categorical(std::size_t i);
 std::string hex(Rgb colour);
 

@@ -11,7 +11,7 @@
 namespace covshift {
 namespace {
 
-/// A hundredth of a pixel is enough; without trailing zeros.
+/// To a hundredth of a pixel, without trailing zeros.
 std::string number(double value) {
   if (!std::isfinite(value)) fail_input("a picture cannot show {} as a length or position", value);
   std::string text = fmt::format("{:.2f}", value);
@@ -38,7 +38,7 @@ std::string painted(const Paint& paint) {
   return out;
 }
 
-/// The bytes of the UTF-8 character at the front, 0 if there is none that XML 1.0 allows.
+/// The length in bytes of the first UTF-8 character; 0 if it is invalid or not allowed in XML 1.0.
 std::size_t character(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -110,11 +110,9 @@ void Svg::polyline(std::span<const Point> points, const Paint& paint, bool close
                        closed ? "polygon" : "polyline", list, painted(paint));
 }
 
-void Svg::rect(Point corner, double width, double height, const Paint& paint, double rounded) {
-  std::string out = "<rect" + attribute("x", corner.x) + attribute("y", corner.y) +
-                    attribute("width", width) + attribute("height", height);
-  if (rounded > 0) out += attribute("rx", rounded);
-  body_ += out + painted(paint) + "/>\n";
+void Svg::rect(Point corner, double width, double height, const Paint& paint) {
+  body_ += "<rect" + attribute("x", corner.x) + attribute("y", corner.y) +
+           attribute("width", width) + attribute("height", height) + painted(paint) + "/>\n";
 }
 
 void Svg::circle(Point centre, double radius, const Paint& paint) {
@@ -129,7 +127,7 @@ void Svg::ellipse(Point centre, double rx, double ry, double degrees, const Pain
 }
 
 void Svg::image(Point corner, double width, double height, const Pixels& pixels) {
-  // xlink:href is what SVG 1.1 readers know; those of SVG 2 still take it.
+  // SVG 1.1 requires xlink:href; SVG 2 still accepts it.
   body_ += "<image" + attribute("x", corner.x) + attribute("y", corner.y) +
            attribute("width", width) + attribute("height", height) +
            " preserveAspectRatio=\"none\" xlink:href=\"data:image/png;base64," +
@@ -142,7 +140,7 @@ void Svg::begin_moved(Point offset) {
 }
 
 void Svg::begin_clipped(Point corner, double width, double height) {
-  // A document inside clips without a name, which several pictures on one page could share.
+  // A nested document clips without an id, which could clash with other pictures on the page.
   body_ += fmt::format(
       "<svg x=\"{0}\" y=\"{1}\" width=\"{2}\" height=\"{3}\" viewBox=\"{0} {1} {2} {3}\" "
       "overflow=\"hidden\">\n",

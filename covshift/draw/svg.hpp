@@ -34,24 +34,24 @@ struct Font {
   double rotate = 0;  ///< degrees about the point, clockwise; -90 reads upwards
 };
 
-/// An SVG 1.1 document. Lengths are in pixels from the top left corner, y downwards. Texts may hold
-/// any bytes: what XML cannot hold is shown as U+FFFD. A number that is not finite is an Error.
+/// An SVG 1.1 document. Lengths are in pixels from the top left corner, y downwards. Text may be
+/// any bytes: what XML does not allow becomes U+FFFD. A number that is not finite is an Error.
 class Svg {
  public:
-  /// White; the title is what a screen reader says.
+  /// A white page; `title` is for screen readers.
   Svg(double width, double height, std::string_view title);
 
   void text(Point at, std::string_view text, const Font& font = {});
   void line(Point from, Point to, const Paint& paint);
   void polyline(std::span<const Point> points, const Paint& paint, bool closed = false);
-  void rect(Point corner, double width, double height, const Paint& paint, double rounded = 0);
+  void rect(Point corner, double width, double height, const Paint& paint);
   void circle(Point centre, double radius, const Paint& paint);
-  /// Half-axes rx and ry, turned clockwise by so many degrees.
+  /// Half-axes rx and ry, rotated clockwise by `degrees`.
   void ellipse(Point centre, double rx, double ry, double degrees, const Paint& paint);
   /// Stretched to the rectangle, smoothly.
   void image(Point corner, double width, double height, const Pixels& pixels);
 
-  /// What is drawn until end() is moved by an offset, or shows inside a rectangle only. They nest.
+  /// Move, or clip to a rectangle, everything drawn until end(). They can be nested.
   void begin_moved(Point offset);
   void begin_clipped(Point corner, double width, double height);
   void end();
@@ -68,7 +68,7 @@ class Svg {
 /// `most` of them.
 std::vector<double> round_ticks(double low, double high, int most);
 
-/// A text as it stands in XML, between tags or in quotes.
+/// Text escaped for XML, between tags or in quotes.
 std::string xml_escaped(std::string_view text);
 
 }  // namespace covshift

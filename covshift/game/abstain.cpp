@@ -18,9 +18,8 @@ CostMatrix abstain_costs(int labels, double cost) {
 }
 
 /// zero-one loss with the action "abstain" at cost a <= 1/2 (Fathony et al. 2018):
-/// V = max over i, j of (1-a) psi_i + a psi_j + a [i != j]: only the two largest potentials count.
-/// With a lead of 1 the predictor names the leader; with a lead t < 1 it does so with probability
-/// t.
+/// V = max over i, j of (1-a) psi_i + a psi_j + a [i != j]: only the two largest potentials matter.
+/// The predictor names the leading label with probability min(1, lead) and abstains otherwise.
 class AbstainGame final : public MatrixGame {
  public:
   AbstainGame(int labels, double cost) : MatrixGame(abstain_costs(labels, cost)), cost_(cost) {}
@@ -68,10 +67,10 @@ class AbstainGame final : public MatrixGame {
   double cost_;
 };
 
-/// Abstaining at a cost of 1 - 1/K or more never pays: zero-one loss with an idle action.
-class IdleAbstainGame final : public MatrixGame {
+/// Abstaining at a cost of 1 - 1/K or more never pays: zero-one loss with an unused action.
+class NeverAbstainGame final : public MatrixGame {
  public:
-  IdleAbstainGame(int labels, double cost)
+  NeverAbstainGame(int labels, double cost)
       : MatrixGame(abstain_costs(labels, cost)), cost_(cost), zero_one_(zero_one_game(labels)) {}
   [[nodiscard]] std::string name() const override { return fmt::format("abstain:{}", cost_); }
 
@@ -96,12 +95,12 @@ class IdleAbstainGame final : public MatrixGame {
 }  // namespace
 
 std::unique_ptr<Game> abstain_game(int labels, double cost) {
-  if (labels < 2) fail_input("a game needs at least two labels, not {}", labels);
+  check_labels(labels);
   if (!(cost >= 0 && cost <= 1)) {
     fail_input("the cost of abstaining must lie in [0, 1], not {}", cost);
   }
   if (cost <= 0.5) return std::make_unique<AbstainGame>(labels, cost);
-  if (cost >= 1 - 1.0 / labels) return std::make_unique<IdleAbstainGame>(labels, cost);
+  if (cost >= 1 - 1.0 / labels) return std::make_unique<NeverAbstainGame>(labels, cost);
   return cost_game(abstain_costs(labels, cost), fmt::format("abstain:{}", cost));
 }
 

@@ -119,7 +119,7 @@ void BarrierBlock::factor(const BarrierState& x, int label, double beta, double*
   if (diagonal_form()) {
     for (std::size_t y = 0; y < labels_; ++y) memory[y] = diagonal(y);
     for (std::size_t a = 0; a < actions_; ++a) memory[labels_ + a] = x.pi[a] / x.p[a];
-    if (actions_ == 0) return Alone::factor(labels_, memory);
+    if (actions_ == 0) return LabelsOnly::factor(labels_, memory);
     return ZeroOne::factor(labels_, memory);
   }
   const std::size_t n = size_;
@@ -143,7 +143,7 @@ void BarrierBlock::factor(const BarrierState& x, int label, double beta, double*
 }
 
 std::size_t BarrierBlock::factor_size() const {
-  if (actions_ == 0) return Alone::size(labels_);
+  if (actions_ == 0) return LabelsOnly::size(labels_);
   if (form_ == BarrierForm::zero_one) return ZeroOne::size(labels_);
   return size_ * (size_ + 1);
 }
@@ -155,7 +155,7 @@ void BarrierBlock::use(int label, double beta, const double* memory) {
 }
 
 void BarrierBlock::solve(double* x) const {
-  if (actions_ == 0) return Alone(factors_, labels_).solve(labels_, x);
+  if (actions_ == 0) return LabelsOnly(factors_, labels_).solve(labels_, x);
   if (form_ != BarrierForm::zero_one) return lu_solve(factors_, size_, x);
   const ZeroOne equations(factors_, labels_);
   std::copy_n(x, size_, left_);
@@ -166,7 +166,7 @@ void BarrierBlock::solve(double* x) const {
 }
 
 void BarrierBlock::response(std::span<double> b) {
-  if (actions_ == 0) return Alone(factors_, labels_).response(labels_, b.data());
+  if (actions_ == 0) return LabelsOnly(factors_, labels_).response(labels_, b.data());
   if (form_ == BarrierForm::zero_one) return ZeroOne(factors_, labels_).response(labels_, b.data());
   for (std::size_t y = 0; y < labels_; ++y) {
     std::fill_n(work_, size_, 0.0);

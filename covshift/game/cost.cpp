@@ -1,11 +1,12 @@
 #include <algorithm>
-#include <charconv>
+#include <array>
 #include <mutex>
-#include <system_error>
+#include <optional>
 #include <utility>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/names.hpp"
+#include "covshift/base/number.hpp"
 #include "covshift/game/linear_program.hpp"
 #include "covshift/game/matrix_game.hpp"
 #include "covshift/game/scratch.hpp"
@@ -13,7 +14,7 @@
 namespace covshift {
 namespace {
 
-/// Any cost matrix: a linear program for each example, each started from the one before.
+/// Any cost matrix: a linear program per example, warm-started from the previous one.
 class CostGame final : public MatrixGame {
  public:
   CostGame(CostMatrix costs, std::string name)
@@ -37,7 +38,7 @@ class CostGame final : public MatrixGame {
   }
 
  private:
-  /// A program of the pool: threads never share one, and none is built twice.
+  /// Borrows a program from the pool, so that threads never share one.
   class Loan {
    public:
     explicit Loan(const CostGame& game) : game_(game) {
@@ -47,14 +48,12 @@ class CostGame final : public MatrixGame {
         game_.idle_.pop_back();
       }
       if (!program_) program_ = std::make_unique<GameProgram>(*game_.costs());
-      program_->restart();  // which of several equilibria is found must not depend on the last loan
+      program_->restart();  // the equilibrium found must not depend on earlier use
     }
     ~Loan() {
       const std::lock_guard lock(game_.mutex_);
       game_.idle_.push_back(std::move(program_));
     }
-    Loan(const Loan&) = delete;
-    Loan& operator=(const Loan&) = delete;
     GameProgram* operator->() { return program_.get(); }
 
    private:
@@ -67,6 +66,20 @@ class CostGame final : public MatrixGame {
   mutable std::vector<std::unique_ptr<GameProgram>> idle_;
 };
 
+/// A loss by name, made from the number of labels or, where the name ends in a parameter
+/// (abstain:A), from both. To add a loss: its file, and here its declaration and row.
+struct Loss {
+  std::string_view name;
+  std::unique_ptr<Game> (*make)(int labels);
+  std::unique_ptr<Game> (*make_with)(int labels, double parameter) = nullptr;
+};
+constexpr auto losses = std::to_array<Loss>({{"log", log_game},
+                                             {"zero-one", zero_one_game},
+                                             {"absolute", absolute_game},
+                                             {"squared", squared_game},
+                                             {"abstain:A", nullptr, abstain_game},
+                                             {"hinge", hinge_game}});
+
 }  // namespace
 
 std::unique_ptr<Game> cost_game(CostMatrix costs, std::string name) {
@@ -74,26 +87,26 @@ std::unique_ptr<Game> cost_game(CostMatrix costs, std::string name) {
 }
 
 std::span<const std::string_view> loss_names() {
-  static constexpr std::array<std::string_view, 6> list = {"log",     "zero-one",  "absolute",
-                                                           "squared", "abstain:A", "hinge"};
-  return list;
+  static const auto names = [] {
+    std::array<std::string_view, losses.size()> list;
+    std::transform(losses.begin(), losses.end(), list.begin(),
+                   [](const Loss& l) { return l.name; });
+    return list;
+  }();
+  return names;
 }
 
 std::unique_ptr<Game> make_game(const std::string& loss, int labels) {
-  if (loss == "log") return log_game(labels);
-  if (loss == "zero-one") return zero_one_game(labels);
-  if (loss == "absolute") return absolute_game(labels);
-  if (loss == "squared") return squared_game(labels);
-  if (loss == "hinge") return hinge_game(labels);
-  const std::string abstain = "abstain:";
-  if (loss.starts_with(abstain)) {
-    const std::string text = loss.substr(abstain.size());
-    double cost = -1;  // from_chars: the same in every locale
-    const auto [rest, status] = std::from_chars(text.data(), text.data() + text.size(), cost);
-    if (status != std::errc{} || rest != text.data() + text.size()) {
-      fail_input("loss '{}': '{}' is not a number; example: abstain:0.3", loss, text);
+  for (const Loss& known : losses) {
+    if (known.make != nullptr && known.name == loss) return known.make(labels);
+    const std::string_view prefix = known.name.substr(0, known.name.find(':') + 1);
+    if (known.make_with == nullptr || !loss.starts_with(prefix)) continue;
+    const std::string text = loss.substr(prefix.size());
+    const std::optional<double> parameter = parse_number(text);
+    if (!parameter || trim(text) != text) {
+      fail_input("loss '{}': '{}' is not a number; example: {}0.3", loss, text, prefix);
     }
-    return abstain_game(labels, cost);
+    return known.make_with(labels, *parameter);
   }
   fail_name("the loss", loss, loss_names());
 }

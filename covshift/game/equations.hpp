@@ -1,5 +1,5 @@
-// Newton's equations of one example (barrier.hpp) in the three forms that games give them: factored
-// into the caller's memory, then solved for as many right-hand sides as wanted.
+// Newton's equations of one example (barrier.hpp) in three forms: factored into the caller's
+// memory, then solved for any number of right-hand sides.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 namespace covshift {
 
 /// In-place LU factors of a small n x n matrix, row-major, with partial pivoting; the pivots follow
-/// the matrix in memory. Slacks and distributions span many orders of magnitude near the solution:
-/// elimination in a fixed order (Cholesky of a reduced matrix) would lose the free directions.
+/// the matrix in memory. Slacks and distributions span many orders of magnitude near the solution,
+/// so elimination in a fixed order (Cholesky of a reduced matrix) would be inaccurate.
 inline void lu_factor(double* a, std::size_t n) {
   double* pivot = a + n * n;
   for (std::size_t j = 0; j < n; ++j) {
@@ -42,22 +42,22 @@ inline void lu_solve(const double* a, std::size_t n, double* x) {
   }
 }
 
-/// D dq + 1 dv = g, 1'dq = e with D diagonal. The label of the smallest D, the top, is left to the
-/// sum: near the optimum, where D vanishes for labels that are played, it would otherwise be a
-/// difference without digits, divided by D.
-struct Alone {
+/// D dq + 1 dv = g, 1'dq = e with D diagonal: games without a choice of actions. The label of the
+/// smallest D, the top, follows from the sum: near the optimum D vanishes for labels that are
+/// played, and dividing a difference by it would cancel.
+struct LabelsOnly {
   const double* inverse;  // of D; 0 for the top
   double d_top;
   double share;  // 1 / (1 + d_top sum inverse)
   std::size_t top;
 
   static constexpr std::size_t size(std::size_t labels) { return labels + 3; }
-  Alone(const double* memory, std::size_t labels)
+  LabelsOnly(const double* memory, std::size_t labels)
       : inverse(memory),
         d_top(memory[labels]),
         share(memory[labels + 1]),
         top(static_cast<std::size_t>(memory[labels + 2])) {}
-  /// Where `memory` begins with D.
+  /// `memory` begins with D.
   static void factor(std::size_t labels, double* memory) {
     const auto top = static_cast<std::size_t>(std::min_element(memory, memory + labels) - memory);
     const double d_top = memory[top];
@@ -80,7 +80,7 @@ struct Alone {
     x[top] = rest;
     x[labels] = v;
   }
-  /// dq for g = e_y, all else 0, is column (and row) y of b.
+  /// Row y of b is dq for g = e_y, everything else 0.
   void response(std::size_t labels, double* b) const {
     for (std::size_t y = 0; y < labels; ++y) {
       double* row = b + y * labels;
@@ -96,9 +96,9 @@ struct Alone {
 
 /// The equations of the zero-one game, C = 1 1' - I: with v' = dv - 1'dp and n' = dnu - 1'dq
 ///     D dq + dp + 1 v' = g,    -dq + P dp - 1 n' = h,    1'dq = e,    1'dp = f,
-/// D and P diagonal, fall apart into two for each label but for v' and n'. D P + 1, by which all
-/// is divided, is never small. But where only one of D and P is, differences from v' or n' are
-/// divided by it, so that a solution is to be refined once.
+/// D and P diagonal: two equations per label, coupled by v' and n' only. The divisor D P + 1 is
+/// never small, but where only one of D and P is, differences from v' or n' are divided by it, so a
+/// solution must be refined once.
 struct ZeroOne {
   const double* share;    // 1 / (D P + 1)
   const double* share_d;  // P / (D P + 1)
@@ -115,7 +115,7 @@ struct ZeroOne {
         sums(memory + 3 * labels),
         d(sums + 3),
         p(d + labels) {}
-  /// Where `memory` begins with D and P.
+  /// `memory` begins with D and P.
   static void factor(std::size_t labels, double* memory) {
     std::copy_n(memory, 2 * labels, memory + 3 * labels + 3);
     double a = 0;
@@ -155,7 +155,7 @@ struct ZeroOne {
     x[2 * labels] = v + f;
     x[2 * labels + 1] = nu + e;
   }
-  /// What x, of solve(), leaves of the right-hand side that `left` holds.
+  /// Subtracts the left-hand side at x from the right-hand side in `left`.
   void subtract(std::size_t labels, const double* x, double* left) const {
     const double* dp = x + labels;
     double sum_q = 0;

@@ -30,19 +30,17 @@ struct CostMatrix {
   }
 };
 
-/// How the adversary's constraints look to an interior point method (game/barrier.hpp).
+/// The form of the game's constraints in an interior point method (game/barrier.hpp).
 enum class BarrierForm {
   costs,     ///< any cost matrix
-  zero_one,  ///< the zero-one matrix: the equations fall apart, label by label
+  zero_one,  ///< the zero-one matrix: the equations are nearly diagonal
   hinge,     ///< one action, which costs 1 against every label but the true one
-  entropy,   ///< log loss: the entropy of q takes the place of the costs
+  entropy,   ///< log loss: the entropy of q replaces the costs
 };
 
 class Game {
  public:
   virtual ~Game() = default;
-  Game(const Game&) = delete;
-  Game& operator=(const Game&) = delete;
 
   /// The loss as users write it: "log", "zero-one", "abstain:0.3", ...
   [[nodiscard]] virtual std::string name() const = 0;
@@ -50,8 +48,8 @@ class Game {
   [[nodiscard]] int labels() const { return labels_; }
   [[nodiscard]] int actions() const { return actions_; }
 
-  /// Plays n games at once: potentials psi and adversaries q are n rows of K, values n numbers.
-  /// `label` (one for each row) is the true label; only the hinge looks at it.
+  /// Plays n games: potentials psi and adversaries q are n rows of K, values n numbers. `label`
+  /// holds the true label of each row, used by the hinge only.
   virtual void play(std::size_t n, const double* psi, const int* label, double* value,
                     double* q) const = 0;
 
@@ -65,20 +63,20 @@ class Game {
   /// H(q), the Bayes risk; for the hinge 1 - q[label].
   [[nodiscard]] virtual double bayes_risk(std::span<const double> q, int label) const = 0;
 
-  /// The loss of the predictor's distribution when the label turns out to be `label`.
+  /// The loss of the predictor's distribution p if the true label is `label`.
   [[nodiscard]] virtual double loss(std::span<const double> p, int label) const = 0;
 
-  /// The loss of the predictor's equilibrium at potentials psi when the label turns out to be
-  /// `label`; finite where a probability underflows.
+  /// The loss of the predictor's equilibrium at potentials psi if the true label is `label`; finite
+  /// where a probability underflows.
   [[nodiscard]] virtual double loss_at(std::span<const double> psi, int label) const;
 
-  /// max_q H(q) + b'q - beta/2 ||q||^2, exactly: one example's step of dual coordinate ascent.
-  /// Not for the log loss.
+  /// max_q H(q) + b'q - beta/2 ||q||^2, exactly: a step of dual coordinate ascent. Not for log
+  /// loss.
   virtual void proximal(std::span<const double> b, double beta, int label,
                         std::span<double> q) const;
 
-  /// The cost matrix; null for log loss, which has none, and for the hinge, whose single row
-  /// 1 - e_label depends on the example.
+  /// The cost matrix; null for log loss, and for the hinge, whose single row 1 - e_label depends on
+  /// the example.
   [[nodiscard]] virtual const CostMatrix* costs() const { return nullptr; }
   [[nodiscard]] BarrierForm barrier_form() const { return barrier_form_; }
   /// True if the one action costs 1 against every label but the true one (the hinge).
@@ -104,15 +102,14 @@ std::unique_ptr<Game> zero_one_game(int labels);
 std::unique_ptr<Game> absolute_game(int labels);
 /// squared loss (action - label)^2 on ordered classes.
 std::unique_ptr<Game> squared_game(int labels);
-/// zero-one loss with one more action, "abstain", that costs `cost` whatever the label.
+/// zero-one loss with one more action, "abstain", which always costs `cost`.
 std::unique_ptr<Game> abstain_game(int labels, double cost);
-/// Any cost matrix, rows the predictor's actions, columns the labels; solved as a linear program.
+/// Any cost matrix (rows: actions, columns: labels), solved as a linear program.
 std::unique_ptr<Game> cost_game(CostMatrix costs, std::string name = "cost");
 /// Crammer-Singer hinge loss, the baseline: V = max_k psi_k + [k != label], H(q) = 1 - q[label].
 std::unique_ptr<Game> hinge_game(int labels);
 
-/// The game for a loss as users write it, one of loss_names(). A cost matrix comes from the caller:
-/// cost_game.
+/// The game for a loss as users write it, one of loss_names(); for a cost matrix use cost_game.
 std::unique_ptr<Game> make_game(const std::string& loss, int labels);
 /// log, zero-one, ..., abstain:A.
 std::span<const std::string_view> loss_names();

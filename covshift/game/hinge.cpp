@@ -1,14 +1,12 @@
 #include <algorithm>
-#include <limits>
 
-#include "covshift/base/error.hpp"
 #include "covshift/game/matrix_game.hpp"
 
 namespace covshift {
 namespace {
 
 /// Crammer-Singer hinge: V = max_k psi_k + [k != label]; H(q) = 1 - q[label]. Not a loss of the
-/// predictor's distribution, so the predictor is the largest potential and is judged by zero-one.
+/// predictor's distribution, so the predictor is the largest potential and its loss is zero-one.
 class HingeGame final : public Game {
  public:
   explicit HingeGame(int labels) : Game(labels, labels, BarrierForm::hinge) {}
@@ -46,22 +44,12 @@ class HingeGame final : public Game {
   [[nodiscard]] double loss(std::span<const double> p, int label) const override {
     return 1 - p[label];
   }
-
-  void proximal(std::span<const double> b, double beta, int label,
-                std::span<double> q) const override {
-    const double top = b[arg_max(b)];
-    for (int y = 0; y < labels(); ++y) q[y] = b[y] - top + (y == label ? 0 : 1);
-    const double best = q[arg_max(q)];
-    // beta 0 (an example without features) has many answers; the limit of small ones is as good.
-    for (double& x : q) x = (x - best) / std::max(beta, std::numeric_limits<double>::min());
-    project_to_simplex(q);
-  }
 };
 
 }  // namespace
 
 std::unique_ptr<Game> hinge_game(int labels) {
-  if (labels < 2) fail_input("a game needs at least two labels, not {}", labels);
+  check_labels(labels);
   return std::make_unique<HingeGame>(labels);
 }
 

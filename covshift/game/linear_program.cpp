@@ -12,7 +12,6 @@
 namespace covshift {
 namespace {
 
-/// Rounds a solver's vector to a distribution.
 void normalize(std::span<double> x) {
   double sum = 0;
   for (double& v : x) {
@@ -26,8 +25,9 @@ void normalize(std::span<double> x) {
 
 struct GameProgram::Model {
   ClpSimplex clp;
-  double low = 0;    // the smallest cost, and how far the largest is above it: the program is in
-  double range = 1;  // units of these, since tolerances of the solver are absolute
+  // Costs are scaled to [0, 1], since the tolerances of the solver are absolute.
+  double low = 0;
+  double range = 1;
   std::vector<double> cost;  // (C - low) / range
 };
 
@@ -68,7 +68,7 @@ GameProgram::GameProgram(const CostMatrix& costs)
                   row_upper.data());
   clp.setPrimalTolerance(1e-10);
   clp.setDualTolerance(1e-10);
-  clp.setPerturbation(100);  // perturbed bounds would cost the last digits
+  clp.setPerturbation(100);  // off: perturbed bounds would cost accuracy
 }
 
 GameProgram::~GameProgram() = default;
@@ -89,7 +89,7 @@ double GameProgram::solve(std::span<const double> psi, std::span<double> p, std:
           fmt::format("the potential of label {} is {}; a game needs finite ones", y, psi[y]));
     }
     below[y] = (top - psi[y]) / range;
-    // Below the top by the range of the costs a label can never pay: how far below is immaterial.
+    // A label further below the top than the range of the costs is never played.
     clp.setRowUpper(y, std::min(below[y], 3.0));
   }
   const std::vector<double>& cost = model_->cost;
@@ -107,7 +107,7 @@ double GameProgram::solve(std::span<const double> psi, std::span<double> p, std:
     for (int y = 0; y < k; ++y) q_try[y] = -clp.dualRowSolution()[y];
     normalize(p_try);
     normalize(q_try);
-    // What each player guarantees alone: the truth lies between.
+    // What each player guarantees; the value lies between.
     double upper = -std::numeric_limits<double>::infinity();
     for (int y = 0; y < k; ++y) {
       double paid = -below[y];

@@ -1,4 +1,4 @@
-// The linear program of a game with costs, solved by Clp. The judge of the closed forms.
+// The linear program of a game with costs, solved by Clp.
 #pragma once
 
 #include <memory>
@@ -9,18 +9,16 @@
 namespace covshift {
 
 /// min v  s.t.  C'p + psi <= v 1,  1'p = 1,  p >= 0;  its multipliers are the adversary's q.
-/// Keeps its basis: new potentials change only the bounds, and the dual simplex goes on from there.
+/// Keeps its basis: new potentials change only the bounds, so the dual simplex can be warm-started.
 class GameProgram {
  public:
   explicit GameProgram(const CostMatrix& costs);
   ~GameProgram();
-  GameProgram(const GameProgram&) = delete;
-  GameProgram& operator=(const GameProgram&) = delete;
 
-  /// Fills both players' distributions and returns the value, from above: the predictor's p
-  /// guarantees it. Throws Error (numeric) if no equilibrium is found to 1e-9 of the scale.
+  /// Fills both players' distributions and returns an upper bound of the value, which p guarantees.
+  /// Throws Error (numeric) if no equilibrium is found to 1e-9 of the range of the costs.
   double solve(std::span<const double> psi, std::span<double> p, std::span<double> q);
-  /// Forgets the basis.
+  /// Resets the basis.
   void restart();
 
  private:

@@ -1,7 +1,6 @@
 #include <cmath>
 
 #include "covshift/base/error.hpp"
-#include "covshift/game/game.hpp"
 #include "covshift/game/matrix_game.hpp"
 #include "covshift/game/scratch.hpp"
 #include "covshift/kernel/kernels.hpp"
@@ -42,7 +41,7 @@ class LogGame final : public Game {
     return -std::log(p[label]);
   }
 
-  /// V(psi) - psi[label], relative to the true label, so that nothing cancels.
+  /// V(psi) - psi[label] = V(psi - psi[label]), without cancellation.
   [[nodiscard]] double loss_at(std::span<const double> psi, int label) const override {
     Scratch<double> shifted(psi.size());
     for (std::size_t y = 0; y < psi.size(); ++y) shifted[y] = psi[y] - psi[label];
@@ -59,7 +58,7 @@ class LogGame final : public Game {
   double softmax(const double* psi, double* q) const {
     const int k = labels();
     const int top = arg_max({psi, static_cast<std::size_t>(k)});
-    double rest = 0;  // the others' share apart from the top's 1, so that log1p keeps every digit
+    double rest = 0;  // without the top's 1, so that log1p is accurate
     for (int y = 0; y < k; ++y) {
       q[y] = std::exp(psi[y] - psi[top]);
       if (y != top) rest += q[y];
@@ -73,7 +72,7 @@ class LogGame final : public Game {
 }  // namespace
 
 std::unique_ptr<Game> log_game(int labels) {
-  if (labels < 2) fail_input("a game needs at least two labels, not {}", labels);
+  check_labels(labels);
   return std::make_unique<LogGame>(labels);
 }
 

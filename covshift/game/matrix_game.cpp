@@ -13,7 +13,7 @@ namespace covshift {
 namespace {
 
 const CostMatrix& checked(const CostMatrix& c) {
-  if (c.labels < 2) fail_input("a game needs at least two labels, not {}", c.labels);
+  check_labels(c.labels);
   if (c.actions < 1) {
     fail_input("a cost matrix needs at least one row (an action of the predictor), not {}",
                c.actions);
@@ -70,25 +70,29 @@ void Game::proximal(std::span<const double> b, double beta, int label, std::span
   barrier_proximal(*this, b, beta, label, q);
 }
 
+void check_labels(int labels) {
+  if (labels < 2) fail_input("a game needs at least two labels, not {}", labels);
+}
+
 int arg_max(std::span<const double> x) {
   return static_cast<int>(std::max_element(x.begin(), x.end()) - x.begin());
 }
 
 void project_to_simplex(std::span<double> x) {
-  // The threshold tau is the mean excess over 1 of the entries above it: from all that can be on,
-  // those below leave, which raises it, until none does (Michelot 1986). All relative to the top:
-  // digits lost to a large common offset would be missing from the sum.
+  // The threshold tau is (sum - 1) / n of the entries above it. Starting from all candidates, drop
+  // those below tau, which raises it, until none is (Michelot 1986). Relative to the top, since a
+  // large common offset would cost digits of the sum.
   const double top = x[arg_max(x)];
   Scratch<double> members(x.size());
   std::size_t n = 0;
-  // Without branches, which would be unpredictable.
+  // Branch-free, since branches would be unpredictable.
   const auto keep = [&](double v, double tau) {
     members[n] = v;
     n += v > tau ? 1 : 0;
   };
   for (const double v : x) keep(v - top, -1);
   double tau = -1;
-  for (std::size_t before = n + 1; n < before && n > 0;) {  // none: not a number
+  for (std::size_t before = n + 1; n < before && n > 0;) {  // n = 0: NaN
     double sum = -1;
     for (std::size_t m = 0; m < n; ++m) sum += members[m];
     tau = sum / static_cast<double>(n);

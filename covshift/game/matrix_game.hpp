@@ -1,4 +1,4 @@
-// What all games with a cost matrix share.
+// The base class of games with a cost matrix, and helpers of all games.
 #pragma once
 
 #include "covshift/game/game.hpp"
@@ -20,10 +20,13 @@ class MatrixGame : public Game {
   CostMatrix costs_;
 };
 
+/// Throws Error if there are fewer than two labels.
+void check_labels(int labels);
+
 /// Index of the largest element; the first one on ties.
 int arg_max(std::span<const double> x);
 
-/// Euclidean projection of x onto the probability simplex, in place; O(K log K).
+/// Euclidean projection of x onto the probability simplex, in place.
 void project_to_simplex(std::span<double> x);
 
 }  // namespace covshift

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "covshift/base/error.hpp"
 #include "covshift/game/matrix_game.hpp"
 #include "covshift/game/scratch.hpp"
 
@@ -19,11 +18,11 @@ CostMatrix ordinal_costs(int labels, bool squared) {
   return c;
 }
 
-/// Two neighbouring actions mixed so that their mean is `where`: the predictor of both games.
-void mix_neighbours(double where, std::span<double> p) {
+/// The predictor of both games: two neighbouring actions mixed to have this mean.
+void mix_neighbours(double mean, std::span<double> p) {
   std::fill(p.begin(), p.end(), 0.0);
   const double last = static_cast<double>(p.size()) - 1;
-  const double x = std::clamp(where, 0.0, last);
+  const double x = std::clamp(mean, 0.0, last);
   const auto left = static_cast<std::size_t>(std::min(std::floor(x), last - 1));
   p[left + 1] = x - static_cast<double>(left);
   p[left] = 1 - p[left + 1];
@@ -63,7 +62,7 @@ class AbsoluteGame final : public MatrixGame {
   static Ends ends(std::span<const double> psi) {
     Ends e;
     for (std::size_t y = 1; y < psi.size(); ++y) {
-      // Differences of potentials first: they keep the digits that sums with an index would lose.
+      // Differences of potentials are more accurate than sums with an index.
       if (psi[y] - psi[e.low] > static_cast<double>(y - e.low)) e.low = y;
       if (psi[y] - psi[e.high] >= -static_cast<double>(y - e.high)) e.high = y;
     }
@@ -75,7 +74,7 @@ class AbsoluteGame final : public MatrixGame {
 /// squared loss (a - y)^2. Acting with mean m costs at least y^2 - 2 y m + s(m), where s joins the
 /// squares of the integers by chords (two neighbouring actions), so
 ///     V = min_m  s(m) + max_y (psi_y + y^2 - 2 y m):
-/// the upper envelope of K lines, walked once. O(K).
+/// the upper envelope of K lines, O(K).
 class SquaredGame final : public MatrixGame {
  public:
   explicit SquaredGame(int labels) : MatrixGame(ordinal_costs(labels, true)) {}
@@ -85,7 +84,7 @@ class SquaredGame final : public MatrixGame {
             double* q) const override {
     const auto k = static_cast<std::size_t>(labels());
     for (std::size_t i = 0; i < n; ++i, psi += k, q += k) {
-      const Meeting at = meet({psi, k});
+      const Equilibrium at = equilibrium({psi, k});
       const double low = static_cast<double>(at.low);
       const double high = static_cast<double>(at.high);
       std::fill(q, q + k, 0.0);
@@ -94,7 +93,7 @@ class SquaredGame final : public MatrixGame {
         value[i] = psi[at.low];
         continue;
       }
-      // Neither neighbouring action is better than the other against labels of this mean.
+      // Both neighbouring actions are equally good against labels of this mean.
       const double mean = std::clamp(std::floor(at.mean) + 0.5, low, high);
       q[at.high] = (mean - low) / (high - low);
       q[at.low] = 1 - q[at.high];
@@ -106,17 +105,17 @@ class SquaredGame final : public MatrixGame {
   }
 
   void predict(std::span<const double> psi, std::span<double> p) const override {
-    mix_neighbours(meet(psi).mean, p);
+    mix_neighbours(equilibrium(psi).mean, p);
   }
 
  private:
-  struct Meeting {
+  struct Equilibrium {
     std::size_t low, high;  // the adversary's labels
     double mean;            // the predictor's mean action, between them
   };
 
-  static Meeting meet(std::span<const double> psi) {
-    // Where the lines of labels j > i cross: left of it j is above, right of it i.
+  static Equilibrium equilibrium(std::span<const double> psi) {
+    // Where the lines of labels j > i cross: j is above to the left, i to the right.
     const auto crossing = [&](std::size_t j, std::size_t i) {
       const auto dj = static_cast<double>(j);
       const auto di = static_cast<double>(i);
@@ -132,7 +131,7 @@ class SquaredGame final : public MatrixGame {
       }
       line[lines++] = y;
     }
-    // On the stretch where label y's line is on top, the cost is least at m = y.
+    // On the interval where the line of label y is on top, the minimum is at m = y.
     for (std::size_t t = 0; t + 1 < lines; ++t) {
       const double until = crossing(line[t], line[t + 1]);
       if (static_cast<double>(line[t]) <= until) return {line[t], line[t], double(line[t])};
@@ -146,12 +145,12 @@ class SquaredGame final : public MatrixGame {
 }  // namespace
 
 std::unique_ptr<Game> absolute_game(int labels) {
-  if (labels < 2) fail_input("a game needs at least two labels, not {}", labels);
+  check_labels(labels);
   return std::make_unique<AbsoluteGame>(labels);
 }
 
 std::unique_ptr<Game> squared_game(int labels) {
-  if (labels < 2) fail_input("a game needs at least two labels, not {}", labels);
+  check_labels(labels);
   return std::make_unique<SquaredGame>(labels);
 }
 

@@ -1,4 +1,4 @@
-// One example's proximal step for games without a closed form: the barrier of barrier.hpp alone.
+// The proximal step of games without a closed form, by the interior point method of barrier.hpp.
 #include <Eigen/QR>
 #include <algorithm>
 #include <limits>
@@ -12,22 +12,22 @@
 namespace covshift {
 namespace {
 
-/// Every function below sees the proximal problem in units of its own: costs c = (C - least) /
-/// range, potentials b / range (largest 0), beta / range.
+/// The proximal problem, scaled: costs c = (C - least) / range, potentials b / range (largest 0),
+/// beta / range.
 struct Scaled {
   std::vector<double> c;  // actions x labels
   std::vector<double> b;
   double beta;
 };
 
-/// The players' numbers for the labels and actions played.
+/// The players, restricted to the labels and actions played.
 struct Played {
   Eigen::VectorXd q, p;
   double v = 0;
   double nu = 0;
 };
 
-/// Solves the equations of polish() for the labels and actions played, from a point near by.
+/// Solves the equations of polish() for the labels and actions played, from a nearby point.
 void solve_played(const Eigen::MatrixXd& c, const Eigen::VectorXd& b, double beta, Played& x) {
   const Eigen::Index n = c.cols();
   const Eigen::Index m = c.rows();
@@ -56,13 +56,13 @@ void solve_played(const Eigen::MatrixXd& c, const Eigen::VectorXd& b, double bet
   }
 }
 
-/// Turns a point near the optimum into the optimum itself: guesses which labels and actions are
-/// played, solves the optimality conditions as equations,
+/// Turns a point near the optimum into the optimum: guesses which labels and actions are played,
+/// solves the optimality conditions as equations,
 ///     beta q_y = b_y + c_y'p - v  (labels played),   c_a q = nu  (actions played),   1'q = 1'p =
 ///     1,
-/// and corrects the guess where an inequality fails. Interior points alone stop at the square root
-/// of rounding where a label or an action is both unplayed and as good as a played one; ties are
-/// normal. The equations are solved for the smallest correction: p need not be unique, q is.
+/// and corrects the guess where an inequality fails. Without it, interior points reach only the
+/// square root of the rounding error at ties between played and unplayed labels or actions, which
+/// are common. The minimum-norm correction is used: q is unique, p need not be.
 bool polish(const Scaled& problem, const BarrierState& x, double range, std::span<double> q) {
   const auto labels = static_cast<Eigen::Index>(x.q.size());
   const auto actions = static_cast<Eigen::Index>(x.p.size());
@@ -92,7 +92,7 @@ bool polish(const Scaled& problem, const BarrierState& x, double range, std::spa
                   Eigen::Map<const Eigen::VectorXd>(x.p.data(), actions)(as)};
     solve_played(c(as, ys), b(ys), beta, played);
     const auto& [qs, ps, v, nu] = played;
-    // All conditions, also those of the labels and actions left out.
+    // The conditions of all labels and actions, also of those not played.
     const Eigen::VectorXd slack =
         Eigen::VectorXd::Constant(labels, v) - b - c(as, Eigen::all).transpose() * ps;
     const Eigen::VectorXd excess = c(Eigen::all, ys) * qs - Eigen::VectorXd::Constant(actions, nu);
@@ -128,7 +128,7 @@ bool polish(const Scaled& problem, const BarrierState& x, double range, std::spa
   return false;
 }
 
-/// The smallest of the products whose mean is tau: far below it, the next step will be short.
+/// The smallest of the products whose mean is tau; if far below, the next step will be short.
 double least_product(const BarrierState& x) {
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t y = 0; y < x.q.size(); ++y) least = std::min(least, x.q[y] * x.s[y]);
@@ -136,28 +136,33 @@ double least_product(const BarrierState& x) {
   return least;
 }
 
+/// With a single action H is linear, and the step is a projection.
+void linear_proximal(const Game& game, std::span<const double> b, double beta, int label,
+                     std::span<double> q) {
+  const double top = b[arg_max(b)];
+  for (std::size_t y = 0; y < q.size(); ++y) {
+    const double cost = game.label_costs() ? (static_cast<int>(y) == label ? 0 : 1)
+                                           : (*game.costs())(0, static_cast<int>(y));
+    q[y] = b[y] - top + cost;
+  }
+  const double best = q[arg_max(q)];
+  // beta 0 (an example without features) has many solutions; take the limit beta -> 0.
+  for (double& x : q) x = (x - best) / std::max(beta, std::numeric_limits<double>::min());
+  project_to_simplex(q);
+}
+
 }  // namespace
 
 void barrier_proximal(const Game& game, std::span<const double> b, double beta, int label,
                       std::span<double> q) {
-  const double top = *std::max_element(b.begin(), b.end());
-  if (game.label_costs() || game.actions() == 1) {  // nothing to choose: H is linear
-    for (std::size_t y = 0; y < q.size(); ++y) {
-      const double cost = game.label_costs() ? (static_cast<int>(y) == label ? 0 : 1)
-                                             : (*game.costs())(0, static_cast<int>(y));
-      q[y] = b[y] - top + cost;
-    }
-    const double best = *std::max_element(q.begin(), q.end());
-    for (double& x : q) x = (x - best) / std::max(beta, std::numeric_limits<double>::min());
-    project_to_simplex(q);
-    return;
-  }
+  if (game.label_costs() || game.actions() == 1) return linear_proximal(game, b, beta, label, q);
+  const double top = b[arg_max(b)];
   const CostMatrix& costs = *game.costs();
   const auto [least, most] = std::minmax_element(costs.cost.begin(), costs.cost.end());
   const double range = *most > *least ? *most - *least : 1;
   Scaled problem{costs.cost, {b.begin(), b.end()}, std::max(beta / range, 1e-13)};
   for (double& x : problem.c) x = (x - *least) / range;
-  // Further below the top a label is never played: how far is immaterial.
+  // Labels further below the top are never played.
   for (double& x : problem.b) x = std::max((x - top) / range, -2 - 2 * problem.beta);
   beta = problem.beta * range;
   const double scale = std::max(range, beta);
@@ -174,7 +179,7 @@ void barrier_proximal(const Game& game, std::span<const double> b, double beta, 
   BarrierState x = block.map(memory.data());
   BarrierState d = block.map(memory_d.data());
   BarrierState affine = block.map(memory_a.data());
-  // start() is for psi = 0; with slacks that fit these potentials nothing is left to repair.
+  // start() is for psi = 0; adjust the slacks to these potentials.
   x.v += beta;
   for (std::size_t y = 0; y < b.size(); ++y) {
     x.s[y] += beta - (problem.b[y] * range - beta * x.q[y]);
@@ -186,7 +191,7 @@ void barrier_proximal(const Game& game, std::span<const double> b, double beta, 
   for (int iteration = 0; iteration < 100 && since_best < 10; ++iteration) {
     const double tau = complementarity(x) / pairs;
     ++since_best;
-    if (tau < best) {  // kept in case that no guess of the played labels and actions is confirmed
+    if (tau < best) {  // kept in case polish() never succeeds
       if (tau < 0.9 * best) since_best = 0;
       best = tau;
       const double total = std::accumulate(x.q.begin(), x.q.end(), 0.0);
@@ -198,7 +203,7 @@ void barrier_proximal(const Game& game, std::span<const double> b, double beta, 
     block.factor(x, label, beta, factors.data());
     block.aim(x, {psi.data(), b.size()}, 0, nullptr);
     block.step(x, {}, affine);
-    // Mehrotra's predictor-corrector: how far the plain Newton step gets decides the centring.
+    // Mehrotra's predictor-corrector: the affine step determines the centring.
     const double reach = std::min(1.0, longest_step(x, affine));
     double after = 0;
     for (std::size_t y = 0; y < x.q.size(); ++y) {
@@ -209,7 +214,7 @@ void barrier_proximal(const Game& game, std::span<const double> b, double beta, 
     }
     const double ratio = std::min(1.0, after / pairs / tau);  // above 1: rounding
     cautious = cautious || since_best > 0;
-    if (cautious) {  // the second-order term can lead in circles; plain centring does not
+    if (cautious) {  // the second-order term can cycle; plain centring does not
       const double centring = least_product(x) < 0.01 * tau ? 0.9 : 0.1;
       block.aim(x, {psi.data(), b.size()}, tau * centring, nullptr);
     } else {

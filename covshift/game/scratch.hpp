@@ -1,4 +1,4 @@
-// Room for a few numbers without a heap allocation per call.
+// Temporary arrays without a heap allocation per call.
 #pragma once
 
 #include <array>
@@ -8,8 +8,8 @@
 
 namespace covshift {
 
-/// n uninitialised elements: on the stack up to 64 (more classes than most problems have), beyond
-/// that from a pool that each thread keeps.
+/// n uninitialised elements: on the stack up to 64 (more than most problems have classes),
+/// otherwise from a thread-local pool.
 template <typename T>
 class Scratch {
  public:

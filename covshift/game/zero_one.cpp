@@ -2,7 +2,6 @@
 #include <functional>
 #include <limits>
 
-#include "covshift/base/error.hpp"
 #include "covshift/game/matrix_game.hpp"
 #include "covshift/game/scratch.hpp"
 #include "covshift/kernel/kernels.hpp"
@@ -32,7 +31,7 @@ class ZeroOneGame final : public MatrixGame {
       const double gain = solve({psi, k}, floor, size);
       const double top = *std::max_element(psi, psi + k);
       value[i] = top + gain;
-      // The top set by its smallest member; ties beyond its size stay out, first come first in.
+      // The top set; of labels tied at its smallest member the first ones belong to it.
       const double share = 1 / static_cast<double>(size);
       std::size_t left = size;
       for (std::size_t y = 0; y < k; ++y) left -= (psi[y] - top > floor) ? 1 : 0;
@@ -60,7 +59,7 @@ class ZeroOneGame final : public MatrixGame {
       p[y] = std::max(0.0, 1 + (psi[y] - top) - gain);
       sum += p[y];
     }
-    for (double& x : p) x /= sum;  // 1 but for rounding
+    for (double& x : p) x /= sum;  // 1 except for rounding
   }
 
   [[nodiscard]] double bayes_risk(std::span<const double> q, int /*label*/) const override {
@@ -73,8 +72,8 @@ class ZeroOneGame final : public MatrixGame {
     return sum - top;
   }
 
-  /// The predictor's best answer takes a total of 1 off the largest entries of b (C'p = 1 - p);
-  /// what remains is projected onto the simplex.
+  /// The predictor's best answer subtracts a total of 1 from the largest entries of b (C'p = 1 -
+  /// p); the rest is projected onto the simplex.
   void proximal(std::span<const double> b, double beta, int /*label*/,
                 std::span<double> q) const override {
     const double top = *std::max_element(b.begin(), b.end());
@@ -87,20 +86,20 @@ class ZeroOneGame final : public MatrixGame {
       sum += sorted[k] - top;
       level = (sum - 1) / static_cast<double>(k + 1);
     }
-    // beta 0 (an example without features) has many answers; the limit of small ones is as good.
+    // beta 0 (an example without features) has many solutions; take the limit beta -> 0.
     const double divisor = std::max(beta, std::numeric_limits<double>::min());
     for (std::size_t y = 0; y < b.size(); ++y) q[y] = std::min(b[y] - top - level, 0.0) / divisor;
     project_to_simplex(q);
   }
 
  private:
-  /// V - max psi. `floor` is the smallest member of the top set relative to the maximum, `size` the
-  /// number of its members. A label joins while it pays more than the value so far: its psi + 1.
+  /// V - max psi. `floor` is the smallest member of the top set relative to the maximum, `size` its
+  /// size. A label joins while psi + 1 exceeds the value so far.
   static double solve(std::span<const double> psi, double& floor, std::size_t& size) {
     const double top = *std::max_element(psi.begin(), psi.end());
-    Scratch<double> near(psi.size());  // only those less than 1 below the top can join
+    Scratch<double> near(psi.size());  // only labels less than 1 below the top can join
     std::size_t n = 0;
-    near[0] = 0;  // for potentials that are not finite
+    near[0] = 0;  // in case potentials are not finite
     for (const double x : psi) {
       if (x - top > -1) near[n++] = x - top;
     }
@@ -119,7 +118,7 @@ class ZeroOneGame final : public MatrixGame {
 }  // namespace
 
 std::unique_ptr<Game> zero_one_game(int labels) {
-  if (labels < 2) fail_input("a game needs at least two labels, not {}", labels);
+  check_labels(labels);
   return std::make_unique<ZeroOneGame>(labels);
 }
 

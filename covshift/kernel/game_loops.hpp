@@ -1,18 +1,20 @@
-// Games played for blocks of examples, and what surrounds them in a pass.
+// Games for blocks of examples, and the steps around them in a pass.
 #pragma once
 
 #include "covshift/kernel/vectors.hpp"
 
-// NOLINTBEGIN(misc-definitions-in-headers): each source is to have its own
+// NOLINTBEGIN(misc-definitions-in-headers): one copy per instruction set
 namespace covshift {
 namespace {
 
-/// e^x for x <= 0: 2^n e^r with |r| <= log(2) / 2 and Taylor's series, whose next term is below
-/// 1e-17 of the sum. 0 below -708, where numbers lose digits.
+// log 2 in two parts: the first times an exponent is exact.
+constexpr double log2_high = 6.93147180369123816490e-01;
+constexpr double log2_low = 1.90821492927058770002e-10;
+
+/// e^x for x <= 0: 2^n e^r with |r| <= log(2) / 2 and Taylor's series to a relative error of 1e-17.
+/// 0 below -708, where results would be denormal.
 inline Vector exponential(Vector x) {
-  constexpr double log2_high = 6.93147180369123816490e-01;  // log 2 in two parts: n times the first
-  constexpr double log2_low = 1.90821492927058770002e-10;   // is exact
-  constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52: its last bits are the integer part
+  constexpr double shifter = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
   const Bits normal = x > all(-708.0);
   const Vector shifted = x * 1.4426950408889634 + shifter;
   const Vector n = shifted - shifter;
@@ -27,12 +29,10 @@ inline Vector exponential(Vector x) {
   return where(normal, sum * reinterpret_cast<Vector>(power));
 }
 
-/// log(1 + x) for x >= 0 of any size: with 1 + x = 2^n f, f in [1/sqrt 2, sqrt 2],
+/// log(1 + x) for x >= 0: with 1 + x = 2^n f, f in [1/sqrt 2, sqrt 2],
 ///     log f = 2 atanh(s),  s = (f - 1) / (f + 1),
-/// and what 1 + x rounds off put back.
-inline Vector log_of_1_and(Vector x) {
-  constexpr double log2_high = 6.93147180369123816490e-01;
-  constexpr double log2_low = 1.90821492927058770002e-10;
+/// plus a correction for the rounding of 1 + x.
+inline Vector log1p(Vector x) {
   constexpr long root_half = 0x3fe6a09e667f3bcd;
   const Vector u = 1.0 + x;
   const Vector lost = (x - (u - 1.0)) / u;
@@ -44,7 +44,7 @@ inline Vector log_of_1_and(Vector x) {
   Vector sum = all(2.0 / 23);
   for (long k = 21; k >= 3; k -= 2) sum = sum * s2 + 2.0 / static_cast<double>(k);
   const Vector power = __builtin_convertvector(n, Vector);
-  // f - 1 is exact; 2 s = (f - 1) - s (f - 1) keeps its digits.
+  // f - 1 is exact, and 2 s = (f - 1) - s (f - 1) is accurate.
   const Vector log_f = (f - 1.0) - s * ((f - 1.0) - s2 * sum);
   return power * log2_high + (log_f + (power * log2_low + lost));
 }
@@ -53,8 +53,8 @@ void log_game(std::size_t rows, std::size_t labels, const double* psi, double* v
   for (std::size_t b = 0; b < rows; b += width) {
     Vector top = load(psi + b);
     for (std::size_t y = 1; y < labels; ++y) top = larger(load(psi + y * block_rows + b), top);
-    // The others' share apart from the top's 1, so that the logarithm keeps every digit. Of labels
-    // that tie for the top only one is taken out.
+    // The sum without the top's 1, so that log1p is accurate. Of labels that tie for the top only
+    // one is left out.
     Vector rest = {};
     Bits found = {};
     for (std::size_t y = 0; y < labels; ++y) {
@@ -69,19 +69,19 @@ void log_game(std::size_t rows, std::size_t labels, const double* psi, double* v
     for (std::size_t y = 0; y < labels; ++y) {
       store(q + y * block_rows + b, load(q + y * block_rows + b) * scale);
     }
-    store(value + b, top + log_of_1_and(rest));
+    store(value + b, top + log1p(rest));
   }
 }
 
-/// V is where sum_y max(0, psi_y + 1 - V) = 1. From the set of all labels on, those that would pay
-/// less than the value so far leave, which raises it, until none does (Michelot 1986). The
-/// adversary is uniform on the set.
+/// V solves sum_y max(0, psi_y + 1 - V) = 1. Starting with all labels, those that pay less than the
+/// value so far are dropped, which raises it, until none is (Michelot 1986). The adversary is
+/// uniform on the rest.
 void zero_one_game(std::size_t rows, std::size_t labels, const double* psi, double* value,
                    double* q) {
   for (std::size_t b = 0; b < rows; b += width) {
     Vector top = load(psi + b);
     for (std::size_t y = 1; y < labels; ++y) top = larger(load(psi + y * block_rows + b), top);
-    Vector gain = {};  // V - top; labels 1 or more below the top never play
+    Vector gain = {};  // V - top; labels 1 or more below the top are never played
     Vector members = {};
     for (Vector before = all(static_cast<double>(labels) + 1);; before = members) {
       Vector sum = all(-1.0);

@@ -1,9 +1,8 @@
-// kernel/: the innermost loops, compiled once for each set of instructions that processors of one
-// family may have and chosen when the program starts. Plain memory in, plain memory out.
+// kernel/: the innermost loops, compiled once per instruction set and chosen at run time.
 //
-// Examples are worked on in blocks of up to `block_rows`, and what belongs to a block's examples
-// lies label-major: psi[y * block_rows + b] is example b's potential of label y. A vector register
-// then holds several examples' numbers of one label, and a game is played for all of them at once.
+// Examples are processed in blocks of up to `block_rows`. The data of a block are label-major:
+// psi[y * block_rows + b] is the potential of label y of example b, so that a vector register holds
+// one label of several examples and games are vectorised over examples.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +14,11 @@ namespace covshift {
 
 inline constexpr std::size_t block_rows = 64;
 
-/// Room for `columns` numbers such that whole vectors can be read whatever their width.
+/// `columns` rounded up to a multiple of the longest vector.
 constexpr std::size_t padded(std::size_t columns) { return (columns + 7) / 8 * 8; }
 
-/// Rows of features: row b is at data + b * stride, and padded(columns) numbers can be read from
-/// there. Those beyond the columns count for nothing, but must be finite.
+/// Rows of features: row b is at data + b * stride, with padded(columns) readable numbers. Those
+/// beyond the columns are ignored, but must be finite.
 struct DenseBlock {
   const double* data = nullptr;
   std::size_t stride = 0;
@@ -27,7 +26,7 @@ struct DenseBlock {
   std::size_t columns = 0;
 };
 
-/// A row of a sparse matrix. Its weights lie column after column, sparse_pitch(labels) to each.
+/// A row of a sparse matrix. Weights are column-major, sparse_pitch(labels) numbers per column.
 struct SparseRow {
   const std::int32_t* columns = nullptr;
   const double* values = nullptr;
@@ -40,14 +39,14 @@ constexpr std::size_t sparse_pitch(std::size_t labels) {
 struct Kernels {
   std::string_view name;
 
-  /// n numbers of half the size as doubles.
+  /// Converts n floats to doubles.
   void (*widen)(const float* from, std::size_t n, double* to);
   /// psi[y][b] = z_b' t_y for the labels' weights t (labels x padded(columns), 0 beyond columns).
   void (*times)(const DenseBlock& z, const double* t, std::size_t labels, double* psi);
-  /// out_y += sum_b rows[y][b] z_b, out like t. Beyond the columns it holds nothing of use.
+  /// out_y += sum_b rows[y][b] z_b, in the layout of t. The padding of out is arbitrary.
   void (*times_transposed)(const DenseBlock& z, const double* rows, std::size_t labels,
                            double* out);
-  /// The same for one sparse row, whose numbers are psi[y * block_rows] and rows[y * block_rows].
+  /// The same for one sparse row, with psi[y * block_rows] and rows[y * block_rows].
   void (*sparse_times)(const SparseRow& z, const double* t, std::size_t labels, double* psi);
   void (*sparse_times_transposed)(const SparseRow& z, const double* rows, std::size_t labels,
                                   double* out);
@@ -67,17 +66,17 @@ struct Kernels {
   void (*add_bias)(std::size_t rows, std::size_t labels, const double* bias, double* psi);
   /// Before a game: psi_b -= psi_b[label_b], for a whole block.
   void (*from_truth)(std::size_t rows, std::size_t labels, const int* label, double* psi);
-  /// After it: left_b -= psi_b' q_b, and q_b becomes what example b adds, a_b (e_label - q_b).
+  /// After it: left_b -= psi_b' q_b, and q_b becomes a_b (e_label - q_b).
   void (*settle)(std::size_t rows, std::size_t labels, const int* label, const double* a,
                  const double* psi, double* left, double* q);
 
-  /// Two classes, n rows of any number: with the odds e^a, a = side margin, side 1 or -1,
+  /// Two classes, any number of rows n: with the odds e^a, a = side margin, side 1 or -1,
   ///     residual = side share e^a / (1 + e^a),     curvature = share e^a / (1 + e^a)^2.
   /// Returns the largest |a|.
   double (*logistic)(std::size_t n, const double* side, const double* share, const double* margin,
                      double* residual, double* curvature);
   /// Few columns of n numbers, column j at x + j * pitch. out_i = sum_j x_ji z_j where share_i > 0,
-  /// 0 elsewhere; returns the largest |out_i|, infinity if one of them is not a number.
+  /// 0 elsewhere; returns the largest |out_i|, infinity if one of them is NaN.
   double (*columns_times)(std::size_t n, std::size_t columns, std::size_t pitch, const double* x,
                           const double* z, const double* share, double* out);
   /// out_j += sum_i weight_i x_ji
@@ -87,17 +86,17 @@ struct Kernels {
   void (*weighted_moments)(std::size_t n, std::size_t columns, std::size_t pitch, const double* x,
                            const double* weight, double* out);
 
-  /// Makes the first `rows` rows of a symmetric matrix (row b at h + b * pitch, upper triangle, can
-  /// be read and written to padded(columns)) those of U, U'U = H; false if a pivot is not positive.
+  /// Replaces the first `rows` rows of a symmetric matrix (row b at h + b * pitch, upper triangle,
+  /// accessible up to padded(columns)) by those of U, U'U = H; false if a pivot is not positive.
   bool (*eliminate)(double* h, std::size_t pitch, std::size_t rows, std::size_t columns);
 };
 
-/// The fastest that this processor runs, or those that the environment variable COVSHIFT_KERNELS
-/// names.
+/// The fastest kernels that this processor supports, or those named by the environment variable
+/// COVSHIFT_KERNELS.
 const Kernels& kernels();
-/// Those of a name (null or empty: the fastest). Throws Error if this processor runs none of them.
+/// The kernels of this name (null or empty: the fastest). Throws Error if there are none.
 const Kernels& kernels_named(const char* name);
-/// All that this processor runs, the slowest first.
+/// All kernels that this processor supports, the slowest first.
 std::span<const Kernels* const> runnable_kernels();
 
 }  // namespace covshift

@@ -3,7 +3,7 @@
 
 #include "covshift/kernel/game_loops.hpp"
 
-// NOLINTBEGIN(misc-definitions-in-headers): each source is to have its own
+// NOLINTBEGIN(misc-definitions-in-headers): one copy per instruction set
 namespace covshift {
 namespace {
 
@@ -33,7 +33,7 @@ double logistic(std::size_t n, const double* side, const double* share, const do
     const Vector e = exponential(-size);
     const Vector odds = 1.0 / (1.0 + e);
     const Vector other = a >= 0.0 ? odds : e * odds;
-    put(residual, own * weight * (a == a ? other : a));  // what is not a number stays so
+    put(residual, own * weight * (a == a ? other : a));  // NaN stays NaN
     put(curvature, weight * e * odds * odds);
   }
   return largest_of(largest);
@@ -42,15 +42,15 @@ double logistic(std::size_t n, const double* side, const double* share, const do
 double columns_times(std::size_t n, std::size_t columns, std::size_t pitch, const double* x,
                      const double* z, const double* share, double* out) {
   Vector largest = {};
-  Vector nothing = {};  // 0, or no number
+  Vector invalid = {};  // 0, or NaN if an output is not finite
   const auto keep = [&](const Vector& sum, const Vector& counts) {
     const Vector y = where(counts > 0.0, sum);
     largest = larger(y < 0.0 ? -y : y, largest);
-    nothing += 0.0 * y;
+    invalid += 0.0 * y;
     return y;
   };
   std::size_t i = 0;
-  for (; i + 4 * width <= n; i += 4 * width) {  // sums apart, which need not wait for each other
+  for (; i + 4 * width <= n; i += 4 * width) {  // independent sums hide the latency of additions
     Vector sum[4] = {};
     for (std::size_t j = 0; j < columns; ++j) {
       for (std::size_t v = 0; v < 4; ++v) sum[v] += z[j] * load(x + j * pitch + i + v * width);
@@ -66,54 +66,42 @@ double columns_times(std::size_t n, std::size_t columns, std::size_t pitch, cons
     const Vector y = keep(sum, load_part(share + i, left));
     for (std::size_t l = 0; l < left; ++l) out[i + l] = y[l];
   }
-  return total(nothing) == 0 ? largest_of(largest) : __builtin_huge_val();
+  return total(invalid) == 0 ? largest_of(largest) : __builtin_huge_val();
 }
 
-/// `Count` of the sums, those of the columns from x on.
-template <std::size_t Count>
-void sums_of(std::size_t n, std::size_t pitch, const double* x, const double* weight, double* out) {
+/// out_c += sum_i own_i x_ci for `Count` columns from x on; own(load) gets the function that loads
+/// a vector of a column.
+template <std::size_t Count, typename Own>
+void weighted_sums(std::size_t n, std::size_t pitch, const double* x, Own own, double* out) {
   Vector sum[Count] = {};
   std::size_t i = 0;
+  const auto whole = [&](const double* from) { return load(from + i); };
+  const auto part = [&](const double* from) { return load_part(from + i, n - i); };
   for (; i + width <= n; i += width) {
-    const Vector w = load(weight + i);
-    for (std::size_t c = 0; c < Count; ++c) sum[c] += w * load(x + c * pitch + i);
+    const Vector w = own(whole);
+    for (std::size_t c = 0; c < Count; ++c) sum[c] += w * whole(x + c * pitch);
   }
-  const Vector w = load_part(weight + i, n - i);
-  for (std::size_t c = 0; c < Count; ++c) {
-    out[c] += total(sum[c] + w * load_part(x + c * pitch + i, n - i));
-  }
+  const Vector w = own(part);
+  for (std::size_t c = 0; c < Count; ++c) out[c] += total(sum[c] + w * part(x + c * pitch));
 }
 
 void columns_sums(std::size_t n, std::size_t columns, std::size_t pitch, const double* x,
                   const double* weight, double* out) {
+  const auto own = [&](auto get) { return get(weight); };
   for (std::size_t j = 0; j < columns; j += 4) {
-    up_to_4(columns - j,
-            [&]<std::size_t Count>() { sums_of<Count>(n, pitch, x + j * pitch, weight, out + j); });
-  }
-}
-
-/// `Count` of the sums, those with the columns from x on.
-template <std::size_t Count>
-void moments_of(std::size_t n, std::size_t pitch, const double* x, const double* column,
-                const double* weight, double* out) {
-  Vector sum[Count] = {};
-  std::size_t i = 0;
-  for (; i + width <= n; i += width) {
-    const Vector own = load(weight + i) * load(column + i);
-    for (std::size_t c = 0; c < Count; ++c) sum[c] += own * load(x + c * pitch + i);
-  }
-  const Vector own = load_part(weight + i, n - i) * load_part(column + i, n - i);
-  for (std::size_t c = 0; c < Count; ++c) {
-    out[c] += total(sum[c] + own * load_part(x + c * pitch + i, n - i));
+    up_to_4(columns - j, [&]<std::size_t Count>() {
+      weighted_sums<Count>(n, pitch, x + j * pitch, own, out + j);
+    });
   }
 }
 
 void weighted_moments(std::size_t n, std::size_t columns, std::size_t pitch, const double* x,
                       const double* weight, double* out) {
   for (std::size_t l = 0; l < columns; ++l) {
+    const auto own = [&](auto get) { return get(weight) * get(x + l * pitch); };
     for (std::size_t j = 0; j <= l; j += 4) {
       up_to_4(l + 1 - j, [&]<std::size_t Count>() {
-        moments_of<Count>(n, pitch, x + j * pitch, x + l * pitch, weight, out + l * columns + j);
+        weighted_sums<Count>(n, pitch, x + j * pitch, own, out + l * columns + j);
       });
     }
   }

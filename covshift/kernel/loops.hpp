@@ -1,14 +1,14 @@
 // The loops behind kernels.hpp, for vectors of COVSHIFT_VECTOR doubles. Each source that includes
-// this is compiled with its own instruction set: all here has internal linkage, and no function of
-// the standard library is instantiated, since the linker would keep one copy for all, perhaps with
-// instructions that not every processor has.
+// this is compiled for its own instruction set, so everything has internal linkage and nothing of
+// the standard library is instantiated: the linker would keep one copy for all, perhaps with
+// instructions that the processor lacks.
 #pragma once
 
 #include "covshift/kernel/game_loops.hpp"
 #include "covshift/kernel/logistic_loops.hpp"
 #include "covshift/kernel/product_loops.hpp"
 
-// NOLINTBEGIN(misc-definitions-in-headers): each source is to have its own
+// NOLINTBEGIN(misc-definitions-in-headers): one copy per instruction set
 namespace covshift {
 namespace {
 

@@ -1,15 +1,15 @@
-// Potentials and gradients: products of rows and weights, and back.
+// Potentials and gradients: products of rows with weights, and their transposes.
 #pragma once
 
 #include "covshift/kernel/vectors.hpp"
 
-// NOLINTBEGIN(misc-definitions-in-headers): each source is to have its own
+// NOLINTBEGIN(misc-definitions-in-headers): one copy per instruction set
 namespace covshift {
 namespace {
 
-/// Prefetches row b of the next block: one half of it during each of this block's two products, so
-/// that memory is busy all the time. The processor prefetches longer rows by itself.
-inline void fetch_ahead(const DenseBlock& z, std::size_t b, bool second_half) {
+/// Prefetches row b of the next block: one half during each of this block's two products, to keep
+/// memory busy. Longer rows are left to the hardware prefetcher.
+inline void prefetch_next(const DenseBlock& z, std::size_t b, bool second_half) {
   constexpr std::size_t line = 8;
   constexpr std::size_t longest = 32 * line;
   if (z.columns > longest) return;
@@ -28,29 +28,29 @@ void widen(const float* from, std::size_t n, double* to) {
   for (; j < n; ++j) to[j] = static_cast<double>(from[j]);
 }
 
-template <std::size_t Rows, std::size_t Labels>
+template <std::size_t RowCount, std::size_t Labels>
 void times_tile(const double* z, std::size_t stride, std::size_t columns, const double* t,
                 double* psi) {
   const std::size_t pitch = padded(columns);
-  Vector sum[Labels][Rows] = {};
+  Vector sum[Labels][RowCount] = {};
   std::size_t j = 0;
-  do {  // there is a column: known not to end before it begins, the loop keeps sums in registers
-    Vector x[Rows];
-    for (std::size_t b = 0; b < Rows; ++b) x[b] = load(z + b * stride + j);
+  do {  // at least one column: a do loop keeps the sums in registers
+    Vector x[RowCount];
+    for (std::size_t b = 0; b < RowCount; ++b) x[b] = load(z + b * stride + j);
     for (std::size_t y = 0; y < Labels; ++y) {
       const Vector weight = load(t + y * pitch + j);
-      for (std::size_t b = 0; b < Rows; ++b) sum[y][b] += weight * x[b];
+      for (std::size_t b = 0; b < RowCount; ++b) sum[y][b] += weight * x[b];
     }
     j += width;
   } while (j < columns);
-  for (std::size_t y = 0; y < Labels; ++y) store_totals<Rows>(sum[y], psi + y * block_rows);
+  for (std::size_t y = 0; y < Labels; ++y) store_totals<RowCount>(sum[y], psi + y * block_rows);
 }
 
 template <std::size_t Labels>
 void times_rows(const DenseBlock& z, const double* t, bool first, double* psi) {
   std::size_t b = 0;
   for (; b + tile_rows <= z.rows; b += tile_rows) {
-    for (std::size_t r = 0; r < tile_rows && first; ++r) fetch_ahead(z, b + r, false);
+    for (std::size_t r = 0; r < tile_rows && first; ++r) prefetch_next(z, b + r, false);
     times_tile<tile_rows, Labels>(z.data + b * z.stride, z.stride, z.columns, t, psi + b);
   }
   for (; b < z.rows; ++b) {
@@ -65,7 +65,7 @@ void transposed_tile(const DenseBlock& z, std::size_t j, const double* rows, boo
   Vector sum[Labels][Vectors] = {};
   std::size_t b = 0;
   do {
-    if (first) fetch_ahead(z, b, true);
+    if (first) prefetch_next(z, b, true);
     Vector x[Vectors];
     for (std::size_t v = 0; v < Vectors; ++v) x[v] = load(z.data + b * z.stride + j + v * width);
     for (std::size_t y = 0; y < Labels; ++y) {
@@ -119,10 +119,10 @@ void weigh(std::size_t rows, std::size_t columns, const double* weight, const do
   }
 }
 
-/// Few labels: one number of each column for every label.
+/// At most 4 labels: scalar loops.
 template <std::size_t Labels>
 void sparse_times_few(const SparseRow& z, const double* t, double* psi) {
-  // Sums apart, so that additions need not wait for each other.
+  // Independent sums hide the latency of additions.
   constexpr std::size_t apart = 4 / Labels > 0 ? 4 / Labels : 1;
   double sum[apart][Labels] = {};
   std::size_t e = 0;
@@ -152,12 +152,12 @@ void sparse_transposed_few(const SparseRow& z, const double* rows, double* out) 
   }
 }
 
-/// Many: `Vectors` vectors of labels from label y on.
+/// More labels: `Vectors` vectors of labels from label y on.
 template <std::size_t Vectors>
 void sparse_times_many(const SparseRow& z, const double* t, std::size_t labels, std::size_t y,
                        double* psi) {
   const std::size_t pitch = sparse_pitch(labels);
-  // Even and odd entries apart, so that additions need not wait for each other.
+  // Separate sums of even and odd entries hide the latency of additions.
   Vector sum[Vectors] = {};
   Vector odd[Vectors] = {};
   const auto add = [&](std::size_t e, Vector* to) {

@@ -3,7 +3,7 @@
 
 #include "covshift/kernel/kernels.hpp"
 
-// NOLINTBEGIN(misc-definitions-in-headers): each source is to have its own
+// NOLINTBEGIN(misc-definitions-in-headers): one copy per instruction set
 namespace covshift {
 namespace {
 
@@ -18,7 +18,7 @@ typedef long Bits __attribute__((vector_size(width * sizeof(long))));
 // NOLINTEND(modernize-use-using)
 static_assert(sizeof(long) == sizeof(double));
 
-// A tile keeps its sums in registers: 32 of them with vectors of 8, 16 otherwise.
+// The sums of a tile fit into the registers: 32 with vectors of 8, otherwise 16.
 constexpr std::size_t tile_rows = width == 8 ? 4 : 2;
 constexpr std::size_t tile_vectors = width == 8 ? 4 : 2;
 
@@ -43,7 +43,7 @@ inline Vector4 folded(const Vector& x) {
 }
 #endif
 
-/// The sum of the elements; always added in the same order, here and in store_totals.
+/// The sum of the elements, in the same order as in store_totals.
 inline double total(const Vector& x) {
 #if COVSHIFT_VECTOR == 8
   const Vector4 f = folded(x);
@@ -57,11 +57,11 @@ inline double total(const Vector& x) {
 #endif
 }
 
-/// The sums of `Rows` vectors, one after the other.
-template <std::size_t Rows>
+/// The sums of `RowCount` vectors.
+template <std::size_t RowCount>
 inline void store_totals(const Vector* x, double* out) {
 #if COVSHIFT_VECTOR == 8
-  if constexpr (Rows == 4) {
+  if constexpr (RowCount == 4) {
     Vector4 f[4];
     for (std::size_t b = 0; b < 4; ++b) f[b] = folded(x[b]);
     const Vector4 low = __builtin_shufflevector(f[0], f[1], 0, 4, 2, 6) +
@@ -74,10 +74,10 @@ inline void store_totals(const Vector* x, double* out) {
     return;
   }
 #endif
-  for (std::size_t b = 0; b < Rows; ++b) out[b] = total(x[b]);
+  for (std::size_t b = 0; b < RowCount; ++b) out[b] = total(x[b]);
 }
 
-/// f with min(n, 4) as a constant.
+/// Calls f with min(n, 4) as a template argument.
 template <typename F>
 void up_to_4(std::size_t n, F f) {
   switch (n) {

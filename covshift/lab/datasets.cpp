@@ -6,10 +6,8 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/file.hpp"
 #include "covshift/base/sha256.hpp"
-#include "covshift/data/encoder.hpp"
-#include "covshift/data/labels.hpp"
+#include "covshift/data/preparation.hpp"
 #include "covshift/data/read_table.hpp"
-#include "covshift/data/scaling.hpp"
 
 namespace covshift {
 namespace {
@@ -34,6 +32,23 @@ void require_files(const DatasetSource& source, const std::string& folder, bool 
               in_folder(folder, file.path),
               state == FileState::missing ? "no such file" : "the content is different",
               file.sha256, source.title, source.address, source.remedy, folder);
+  }
+}
+
+/// Adds the rows of a table with the same columns.
+void append(Table& table, const Table& more) {
+  table.rows += more.rows;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    Column& column = table.columns[c];
+    const Column& rows = more.columns[c];
+    column.numbers.insert(column.numbers.end(), rows.numbers.begin(), rows.numbers.end());
+    std::vector<std::string>& levels = column.levels;
+    for (const std::int32_t code : rows.codes) {
+      const std::string& text = rows.levels[static_cast<std::size_t>(code)];
+      const auto at = std::find(levels.begin(), levels.end(), text) - levels.begin();
+      if (at == std::ssize(levels)) levels.push_back(text);
+      column.codes.push_back(static_cast<std::int32_t>(at));
+    }
   }
 }
 
@@ -99,32 +114,20 @@ Dataset load_dataset(const std::string& name, const std::string& folder) {
   const DatasetSource& source = source_of(name);
   if (name == "documents") fail_input("the documents have several views: use load_documents");
   require_files(source, folder, true);
-  Dataset data;
-  data.name = source.name;
-  data.title = source.title;
-  std::vector<std::string> texts;  // of the labels
-  for (const DatasetFile& file : source.files) {
-    ReadOptions options;
-    options.header = HeaderLine::absent;
-    options.delimiter = name == "spam" ? ',' : ' ';
-    const Table table = read_table(in_folder(folder, file.path), options);
-    const Column& label = table.columns.back();
-    for (std::size_t i = 0; i < table.rows; ++i) texts.push_back(label.text(i));
-    const Matrix part = Encoder::fit(table, {label.name}).encode(table).matrix;
-    data.features.cols = part.cols;
-    data.features.rows += part.rows;
-    data.features.values.insert(data.features.values.end(), part.values.begin(), part.values.end());
+  ReadOptions reading;
+  reading.header = HeaderLine::absent;
+  reading.delimiter = name == "spam" ? ',' : ' ';
+  Table table = read_table(in_folder(folder, source.files[0].path), reading);
+  for (const DatasetFile& file : std::span(source.files).subspan(1)) {
+    append(table, read_table(in_folder(folder, file.path), reading));
   }
-  std::vector<std::string> names = texts;
-  sort_levels(names);
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  data.classes = static_cast<int>(names.size());
-  for (const std::string& text : texts) {
-    data.labels.push_back(
-        static_cast<int>(std::find(names.begin(), names.end(), text) - names.begin()));
-  }
-  Scaler::fit(ScaleKind::unit, data.features).apply(data.features);
-  return data;
+  PreparationOptions options;
+  options.label = table.columns.back().name;
+  Preparation preparation(table, options);
+  PreparedRows rows = preparation.encode_training(table);
+  preparation.fit(rows, nullptr);
+  return {source.name, source.title, std::move(rows.own), std::move(rows.labels),
+          static_cast<int>(preparation.classes().size())};
 }
 
 Documents load_documents(const std::string& folder) {
@@ -133,19 +136,21 @@ Documents load_documents(const std::string& folder) {
   Documents documents;
   for (const DatasetFile& file : source.files) {
     const std::string path = in_folder(folder, file.path);
-    Table table = read_table(path);
-    const Classes classes = Classes::fit(table, unnamed_label);
-    std::vector<int> labels = classes.codes(table, unnamed_label).codes;
-    if (!documents.views.empty() && labels != documents.labels) {
+    const Table table = read_table(path);
+    PreparationOptions options;
+    options.label = unnamed_label;
+    const Preparation preparation(table, options);
+    PreparedRows rows = preparation.encode_training(table);
+    if (!documents.views.empty() && rows.labels != documents.labels) {
       fail_input(
           "{}: its labels differ from those of {}: the views must hold the same documents in the "
           "same order",
           path, in_folder(folder, source.files[0].path));
     }
     documents.languages.push_back(std::filesystem::path(path).stem().string());
-    documents.views.push_back(std::move(*table.sparse));
-    documents.labels = std::move(labels);
-    documents.classes = static_cast<int>(classes.size());
+    documents.views.push_back(std::move(rows.own));
+    documents.labels = std::move(rows.labels);
+    documents.classes = static_cast<int>(preparation.classes().size());
   }
   return documents;
 }

@@ -10,19 +10,42 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
 #include "covshift/base/threads.hpp"
+#include "covshift/data/rows.hpp"
 #include "covshift/model/scores.hpp"
 
 namespace covshift {
 namespace {
 
-std::vector<int> labels_of(const std::vector<int>& labels, const std::vector<std::size_t>& rows) {
+Input labelled(const Matrix& rows, std::span<const int> labels) {
+  Input input(rows.view());
+  input.labels = labels;
+  return input;
+}
+
+PreparationOptions with_classes(PreparationOptions options, int classes) {
+  for (int k = 0; k < classes; ++k) options.classes.push_back(std::to_string(k));
+  return options;
+}
+
+}  // namespace
+
+std::vector<int> labels_of(std::span<const int> labels, std::span<const std::size_t> rows) {
   std::vector<int> out;
   out.reserve(rows.size());
   for (const std::size_t i : rows) out.push_back(labels[i]);
   return out;
 }
 
-}  // namespace
+Split::Split(Matrix train_rows, std::span<const int> train_labels, Matrix target_rows,
+             std::vector<int> labels, int classes, PreparationOptions options)
+    : preparation(labelled(train_rows, train_labels), with_classes(std::move(options), classes)),
+      train(preparation.encode_training(labelled(train_rows, train_labels))),
+      target(preparation.encode(target_rows.view())),
+      target_labels(std::move(labels)) {
+  train.own = std::move(train_rows);
+  target.own = std::move(target_rows);
+  preparation.fit(train, &target, 1);
+}
 
 nlohmann::ordered_json describe(const BiasedSampling& s) {
   return {{"feature", s.feature < 0 ? "random" : std::to_string(s.feature + 1)},
@@ -66,23 +89,18 @@ ExperimentOptions part_of(const ExperimentOptions& options, std::size_t part, st
 
 std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> contestants,
                                const ShiftOptions& shift_options, unsigned long long seed) {
-  const MatrixView target = split.target.view();
-  TrainingData data;
-  data.features = split.train.view();
-  data.labels = split.train_labels;
-  data.classes = split.classes;
-  data.target = &target;
-  data.views = split.views;
-  // Views cost a ratio each: only where some method asks for them.
+  const MatrixView& target = split.target.features;
+  TrainingData data(split.preparation, split.train, &split.target);
+  // Each view costs a ratio: estimate them only if a method uses them.
   const bool by_view =
       std::any_of(contestants.begin(), contestants.end(), [](const Contestant& contestant) {
         return find_method(contestant.method).generalize == Assumption::Kind::views;
       });
-  if (!by_view) data.views = {{"all"}, std::vector<std::int32_t>(split.train.cols, 0)};
+  if (!by_view) data.views = {{"all"}, std::vector<std::int32_t>(target.cols, 0)};
   ShiftOptions estimate = shift_options;
   estimate.ratio.seed = seed;
   estimate.ratio.threads = 1;
-  // All the ratios that any method asks for.
+  // All the ratios that any of the methods needs.
   const Shift shift = Shift::fit({Assumption::Kind::views}, estimate, data.views, data.features,
                                  target, {}, {}, {});
   data.shift = &shift;
@@ -149,20 +167,18 @@ Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned l
       refused = std::current_exception();  // a random feature may be constant
       continue;
     }
-    Split split;
-    split.train_labels = labels_of(data.labels, sample.train);
-    const auto [low, high] =
-        std::minmax_element(split.train_labels.begin(), split.train_labels.end());
+    const std::vector<int> labels = labels_of(data.labels, sample.train);
+    const auto [low, high] = std::minmax_element(labels.begin(), labels.end());
     if (*low == *high) continue;
-    split.train = dense_rows(data.features.view(), sample.train);
-    split.target = dense_rows(data.features.view(), sample.target);
-    split.target_labels = labels_of(data.labels, sample.target);
-    split.classes = data.classes;
-    for (std::size_t j = 0; j < data.features.cols; ++j) {
-      split.views.names.push_back(fmt::format("x{}", j + 1));
-      split.views.view_of.push_back(static_cast<std::int32_t>(j));
-    }
-    return split;
+    PreparationOptions each_feature;
+    each_feature.views = "each";
+    each_feature.scale = ScaleKind::none;
+    return {take_rows(data.features.view(), sample.train),
+            labels,
+            take_rows(data.features.view(), sample.target),
+            labels_of(data.labels, sample.target),
+            data.classes,
+            std::move(each_feature)};
   }
   if (refused) std::rethrow_exception(refused);
   fail_input(

@@ -71,11 +71,17 @@ OutcomeMeans means_of(const Outcomes& outcomes, std::size_t contestant);
 
 /// A training and a target sample with all labels known.
 struct Split {
-  Matrix train, target;
-  std::vector<int> train_labels, target_labels;
-  int classes = 0;
-  Views views;
+  /// `options` set scaling and views; labels are 0 .. classes-1.
+  Split(Matrix train_rows, std::span<const int> train_labels, Matrix target_rows,
+        std::vector<int> labels, int classes, PreparationOptions options);
+
+  Preparation preparation;
+  PreparedRows train, target;
+  std::vector<int> target_labels;
 };
+
+/// The labels of some rows.
+std::vector<int> labels_of(std::span<const int> labels, std::span<const std::size_t> rows);
 
 /// Outcomes of all contestants on one split. The shift is estimated once for all of them.
 std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> contestants,

@@ -41,18 +41,14 @@ std::vector<double> log_ratio(const Gaussian& below, const Gaussian& above, cons
   return out;
 }
 
-/// The known log density ratios of some rows.
-struct Densities {
-  Densities(const PanelSetting& panel, const MatrixView& x)
-      : ratio(log_ratio(panel.example.train, panel.example.target, x)) {
-    if (panel.generalization) {
-      generalization = log_ratio(panel.example.target, *panel.generalization, x);
-    }
+/// Adds the known log density ratios.
+PreparedRows with_densities(const PanelSetting& panel, PreparedRows rows) {
+  rows.log_ratio = log_ratio(panel.example.train, panel.example.target, rows.features);
+  if (panel.generalization) {
+    rows.log_generalization = log_ratio(panel.example.target, *panel.generalization, rows.features);
   }
-  [[nodiscard]] GivenDensities given() const { return {ratio, generalization}; }
-
-  std::vector<double> ratio, generalization;
-};
+  return rows;
+}
 
 PanelScores scores_of(const PanelSetting& panel, const Classifier& model,
                       const PlanePoints& target) {
@@ -101,28 +97,27 @@ PlaneDraw draw_plane(const PlaneExample& example, std::uint64_t seed) {
 }
 
 Classifier fit_panel(const PanelSetting& panel, const PlaneDraw& draw, int threads) {
-  const MatrixView target = draw.target.view();
-  const Densities at_train(panel, draw.train.view());
-  const Densities at_target(panel, target);
-  TrainingData data;
-  data.features = draw.train.view();
-  data.labels = draw.train.y;
-  data.classes = 2;
-  data.target = &target;
-  data.views = {{"x1", "x2"}, {0, 1}};
-  data.given_train = at_train.given();
-  data.given_target = at_target.given();
+  Input points(draw.train.view(), {"x1", "x2"});
+  points.labels = draw.train.y;
+  PreparationOptions each_feature;
+  each_feature.classes = {"o", "+"};
+  each_feature.views = "each";
+  const Preparation preparation(points, each_feature);
+  const PreparedRows train = with_densities(panel, preparation.encode_training(points));
+  const PreparedRows target = with_densities(panel, preparation.encode(draw.target.view()));
   FitOptions options = panel.fit;
   options.shift.given_ratio = true;
   options.solve.threads = threads;
   if (panel.generalization) options.generalize = Assumption{Assumption::Kind::given};
-  return Classifier::fit(data, options);
+  return Classifier::fit(TrainingData(preparation, train, &target), options);
 }
 
 Predictions predict_panel(const PanelSetting& panel, const Classifier& model, const MatrixView& x,
                           int threads) {
-  const Densities densities(panel, x);
-  return model.predict(x, densities.given(), threads);
+  PreparedRows rows;
+  rows.features = x;
+  rows = with_densities(panel, std::move(rows));
+  return model.predict(x, {rows.log_ratio, rows.log_generalization}, threads);
 }
 
 FigureRun run_figure(const FigureSetting& figure, const ExperimentOptions& options) {

@@ -8,7 +8,7 @@
 
 #include "covshift/base/random.hpp"
 #include "covshift/data/pca.hpp"
-#include "covshift/data/scaling.hpp"
+#include "covshift/data/rows.hpp"
 #include "covshift/lab/statistics.hpp"
 
 namespace covshift {
@@ -33,12 +33,12 @@ std::vector<Matrix> reduced(const Documents& documents, const DocumentReading& r
   return views;
 }
 
-/// Two blocks of columns side by side, for some rows.
-Matrix beside(const Matrix& first, const Matrix& second, std::span<const std::size_t> rows) {
+/// Two dense matrices side by side.
+Matrix beside(const Matrix& first, const Matrix& second) {
   Matrix out;
-  out.rows = rows.size();
+  out.rows = first.rows;
   out.cols = first.cols + second.cols;
-  for (const std::size_t i : rows) {
+  for (std::size_t i = 0; i < out.rows; ++i) {
     for (const Matrix* block : {&first, &second}) {
       const auto begin = block->values.begin() + static_cast<std::ptrdiff_t>(i * block->cols);
       out.values.insert(out.values.end(), begin, begin + static_cast<std::ptrdiff_t>(block->cols));
@@ -59,19 +59,18 @@ Split document_split(const Documents& documents, const std::array<const Matrix*,
   const auto train = all.first(all.size() / 2);
   const auto target = all.subspan(all.size() / 2);
   const auto& [before, after, kept] = languages;
-  Split split;
-  split.train = beside(*before, *kept, train);
-  split.target = beside(*after, *kept, target);
-  const Scaler scaler = Scaler::fit(scale, split.train);
-  scaler.apply(split.train);
-  scaler.apply(split.target);
-  for (const std::size_t i : train) split.train_labels.push_back(documents.labels[i]);
-  for (const std::size_t i : target) split.target_labels.push_back(documents.labels[i]);
-  split.classes = documents.classes;
-  split.views.names = {"changed", "kept"};
-  split.views.view_of.assign(split.train.cols, 1);
-  std::fill_n(split.views.view_of.begin(), before->cols, 0);
-  return split;
+  PreparationOptions options;
+  options.scale = scale;
+  options.view_groups = {{"changed", {}}, {"kept", {}}};
+  for (std::size_t j = 0; j < before->cols + kept->cols; ++j) {
+    options.view_groups[j < before->cols ? 0 : 1].second.push_back(fmt::format("c{}", j + 1));
+  }
+  return {take_rows(beside(*before, *kept).view(), train),
+          labels_of(documents.labels, train),
+          take_rows(beside(*after, *kept).view(), target),
+          labels_of(documents.labels, target),
+          documents.classes,
+          std::move(options)};
 }
 
 TableRun log_loss_table(std::string name, std::string title) {

@@ -12,23 +12,23 @@ namespace covshift {
 Cholesky::Cholesky(std::size_t n) : n_(n), pitch_(padded(n)), h_(n * pitch_) {}
 
 bool Cholesky::factor(int threads) {
-  // A block of rows is made those of U, then all rows below lose what it takes from them.
+  // Right-looking: factors a block of rows, then updates all rows below it.
   constexpr std::size_t block = 32;
-  constexpr std::size_t strip = 4;  // rows at once
-  constexpr std::size_t worth_threads = 300;
+  constexpr std::size_t strip = 4;            // rows updated at once
+  constexpr std::size_t parallel_rows = 300;  // fewer are not worth threads
   static_assert(block <= block_rows);
   for (std::size_t first = 0; first < n_; first += block) {
     const std::size_t next = std::min(first + block, n_);
     if (!kernels().eliminate(row(first) + first, pitch_, next - first, n_ - first)) return false;
     const std::size_t strips = (n_ - next + strip - 1) / strip;
-    const std::size_t tasks = n_ - next < worth_threads ? 1 : std::min<std::size_t>(strips, 48);
+    const std::size_t tasks = n_ - next < parallel_rows ? 1 : std::min<std::size_t>(strips, 48);
     parallel_tasks(threads, tasks, [&](std::size_t task) {
       std::vector<double> sum(strip * pitch_);
       std::array<double, strip * block_rows> weight{};
       for (std::size_t s = strips * task / tasks; s < strips * (task + 1) / tasks; ++s) {
         const std::size_t begin = next + s * strip;
         const std::size_t rows = std::min(strip, n_ - begin);
-        const std::size_t from = begin / 8 * 8;  // where rows begin to be lines of the cache
+        const std::size_t from = begin / 8 * 8;  // the beginning of a cache line
         for (std::size_t y = 0; y < rows; ++y) {
           for (std::size_t b = first; b < next; ++b) {
             weight[y * block_rows + b - first] = -row(b)[begin + y];
@@ -57,7 +57,7 @@ void Cholesky::solve(double* x) const {
   }
   for (std::size_t i = n_; i-- > 0;) {
     const double* u = row(i);
-    std::array<double, 4> sum{};  // apart, so that additions need not wait for each other
+    std::array<double, 4> sum{};  // independent, to hide the latency of additions
     std::size_t j = i + 1;
     for (; j + 4 <= n_; j += 4) {
       for (std::size_t l = 0; l < 4; ++l) sum[l] += u[j + l] * x[j + l];

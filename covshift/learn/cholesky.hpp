@@ -7,16 +7,16 @@
 
 namespace covshift {
 
-/// Room for an n x n matrix, to be filled and factored, again and again.
+/// An n x n matrix that can be filled and factored repeatedly.
 class Cholesky {
  public:
   explicit Cholesky(std::size_t n);
   [[nodiscard]] std::size_t size() const { return n_; }
-  /// Row i of H; only what stands on the diagonal and right of it counts.
+  /// Row i of H; only the upper triangle is used.
   double* row(std::size_t i) { return h_.data() + i * pitch_; }
   [[nodiscard]] const double* row(std::size_t i) const { return h_.data() + i * pitch_; }
-  /// Replaces H by U; false if it is not positive definite, as far as rounding can tell. The same
-  /// digits for any number of threads.
+  /// Replaces H by U; false if it is not numerically positive definite. The result does not depend
+  /// on the number of threads.
   bool factor(int threads);
   /// x = H^-1 x
   void solve(double* x) const;

@@ -10,14 +10,14 @@
 namespace covshift {
 namespace {
 
-/// max_q  sum_i c_i H(q_i) - ||A(q)||^2 / (4 lambda)  by coordinate ascent: one example after the
-/// other gets its exact best answer with all others held, T = A(q) / (2 lambda) kept up to date,
-///     max_q  H(q) + psi_i'q - beta_i/2 ||q - q_i||^2,     beta_i = a_i r_i ||zhat_i||^2 / (2
+/// max_q  sum_i c_i H(q_i) - ||A(q)||^2 / (4 lambda)  by coordinate ascent: example by example, the
+/// exact maximum over q_i with all others fixed, T = A(q) / (2 lambda) kept up to date,
+///     max_q  H(q) + psi_i'q - beta_i/2 ||q - q_i||^2,   beta_i = a_i r_i ||zhat_i||^2 / (2
 ///     lambda).
-/// A round visits all examples and then, as long as that gains more a visit, those whose answer
-/// still moves. One thread: every step needs the last. Several holders of examples run their rounds
-/// at the same time, each scaling its steps by the number of holders, which keeps their sum an
-/// ascent (CoCoA+, Ma et al. 2015).
+/// A round visits all examples and then, while that gains more per visit, those whose q_i still
+/// moves. Single-threaded: every step depends on the previous one. Several holders of examples run
+/// their rounds concurrently, each scaling its steps by the number of holders, which keeps their
+/// sum an ascent (CoCoA+, Ma et al. 2015).
 class DualAscent {
  public:
   DualAscent(const Examples& examples, const SolveOptions& options)
@@ -59,10 +59,10 @@ class DualAscent {
           solution.adversary = std::move(q_);
           return solution;
         }
-        packed_ = examples_.pack(a / (2 * examples_.lambda()),
-                                 false);  // without the rounding of many updates
-        // A check takes a third of a round: the next one is when the gap, falling as it has
-        // since the last one, will do.
+        // Removes the rounding errors of many updates.
+        packed_ = examples_.pack(a / (2 * examples_.lambda()), false);
+        // A check takes a third of a round. The next one is when the gap, extrapolated from the
+        // last two checks, reaches the target.
         const double fall = std::log(last_gap / bounds.gap) / (round - last_check);
         const double rounds = std::log(bounds.gap / monitor_.target(bounds.objective)) / fall;
         const bool known = round > 1 && rounds > 1;  // false if not a number
@@ -76,10 +76,9 @@ class DualAscent {
   }
 
  private:
-  /// The given answers, of another lambda perhaps; as much of them as raises the dual value most:
+  /// Starts from given adversaries q, perhaps of another lambda, scaled to maximise the bound
   ///     D(e_y + g (q - e_y)) >= g sum_i c_i H(q_i) - g^2 ||A(q)||^2 / (4 lambda),
-  /// H being concave and 0 at e_y. Where a smaller lambda leaves T as it was, q - e_y shrinks with
-  /// lambda, which the weights do not show.
+  /// which holds because H is concave and 0 at e_y.
   void start_from(std::span<const double> answers) {
     RowMatrix a;
     const PassTotals totals = examples_.pass(t_, a, answers.data());
@@ -90,7 +89,7 @@ class DualAscent {
     packed_ = examples_.pack(a * (share / (2 * examples_.lambda())), false);
   }
 
-  /// T = A(q) / (2 lambda) for the answers of all holders.
+  /// T = A(q) / (2 lambda), summed over all holders.
   void gather() {
     rows_.resize(q_.size());
     for (std::size_t i = 0; i < examples_.size(); ++i) {
@@ -102,7 +101,7 @@ class DualAscent {
     packed_ = examples_.pack(t_, false);
   }
 
-  /// The observer is called at every check: these must not be too far apart.
+  /// Limits the rounds between checks, since the observer is called at checks only.
   static double longest_wait(int round) { return std::max(4, round / 4); }
 
   void run_round() {
@@ -118,7 +117,7 @@ class DualAscent {
         order_.push_back(i);
       }
     }
-    double first_gain = 0;  // of a visit, when all were visited
+    double first_gain = 0;  // per visit, in the sweep over all examples
     for (int sweep = 0; sweep < 30 && !order_.empty(); ++sweep) {
       const auto visits = static_cast<double>(order_.size());
       const double gain = this->sweep() / visits;
@@ -127,7 +126,8 @@ class DualAscent {
     }
   }
 
-  /// Visits those in order_, keeps those that moved; what the dual gained at least.
+  /// Visits the examples in order_ and keeps those that moved. Returns a lower bound on the gain of
+  /// the dual value.
   double sweep() {
     double gained = 0;
     std::size_t kept = 0;
@@ -142,10 +142,10 @@ class DualAscent {
     return gained;
   }
 
-  /// 0 if the example's answer stayed.
+  /// Maximises over q_i. Returns a lower bound on the gain, 0 if q_i did not move.
   double visit(std::size_t i) {
     double* q = q_.data() + i * k_;
-    examples_.potential(i, packed_, psi_.data(), work_);
+    examples_.times(i, 1, packed_, psi_.data(), work_);
     const double own = psi_[examples_.label()[i] * block_rows];
     for (std::size_t y = 0; y < k_; ++y) b_[y] = psi_[y * block_rows] - own + beta_[i] * q[y];
     if (beta_[i] > 1e-12) {
@@ -176,7 +176,7 @@ class DualAscent {
   Random random_;
   double holders_ = 1;
   RowMatrix t_;
-  Packed packed_;  // T as the visits change it
+  Packed packed_;  // T, updated by every visit
   std::vector<double> q_, beta_, rows_;
   static constexpr std::size_t neighbours = 16;
   std::vector<std::size_t> order_, block_order_;

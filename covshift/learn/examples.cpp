@@ -16,7 +16,7 @@ constexpr double log_weight_limit = 690;  // e^690 = 1e299
 
 const Reducer one_holder;
 
-/// Rows of `labels` numbers to label-major blocks and back.
+/// Rows of `labels` numbers to a label-major block.
 void to_block(const double* rows, std::size_t n, std::size_t labels, double* block) {
   for (std::size_t b = 0; b < n; ++b) {
     for (std::size_t y = 0; y < labels; ++y) block[y * block_rows + b] = rows[b * labels + y];
@@ -44,7 +44,7 @@ Examples::Weights::Weights(const Problem& p, const Reducer& reducer) {
   if (scaled) c.reserve(m);
   const auto leave_out = [&](std::size_t i) {
     if (rows) return;
-    rows.emplace(i);  // the first to be left out: from here on rows and examples differ
+    rows.emplace(i);  // the first row left out: from here on indices differ
     std::iota(rows->begin(), rows->end(), 0);
   };
   for (std::size_t i = 0; i < m; ++i) {
@@ -56,7 +56,7 @@ Examples::Weights::Weights(const Problem& p, const Reducer& reducer) {
     const double log_r = log_largest_scale(p, i);
     const double log_w = p.log_weight.empty() ? 0 : p.log_weight[i];
     const double log_a = log_w + log_r;
-    // Below the limit of scales the example adds w V(0), whatever the weights, but add it does.
+    // Below the limit of scales the example adds the constant w V(0).
     const bool constant = log_r < -log_scale_limit;
     if (log_a > log_weight_limit || (constant && log_w > log_weight_limit)) {
       throw Error(Error::Kind::numeric,
@@ -136,9 +136,9 @@ void Examples::fused(const RowMatrix& t, RowMatrix& out, const BlockBody& body) 
 PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_given,
                           const BlockBody& observe) const {
   const auto k = static_cast<std::size_t>(labels());
-  struct alignas(128) OnLinesOfItsOwn : PassTotals {};
-  std::vector<OnLinesOfItsOwn> totals(lanes());
-  fused(t, a, [&](const BlockOf& block) {
+  struct alignas(128) LaneTotals : PassTotals {};  // no false sharing between threads
+  std::vector<LaneTotals> totals(lanes());
+  fused(t, a, [&](const ExampleBlock& block) {
     const std::size_t n = block.rows;
     const std::size_t first = block.first;
     double* psi = block.psi;
@@ -164,7 +164,7 @@ PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_give
       add(risk, total.risk);
     }
     if (observe) observe(block);
-    // What the potentials leave of V: H(q) for the best answers, the slack for given ones.
+    // V - psi'q: H(q) for the best answers, the slack for given ones.
     kernels().settle(n, k, label, a_.data() + first, psi, value.data(), q);
     if (q_given != nullptr) {
       for (std::size_t b = 0; b < n; ++b) value[b] = std::max(0.0, value[b]);
@@ -199,7 +199,9 @@ void Examples::collect(const BlockBody& fill, RowMatrix& out) const {
 void Examples::collect(const double* rows, RowMatrix& out) const {
   const auto k = static_cast<std::size_t>(labels());
   collect(
-      [&](const BlockOf& block) { to_block(rows + block.first * k, block.rows, k, block.back); },
+      [&](const ExampleBlock& block) {
+        to_block(rows + block.first * k, block.rows, k, block.back);
+      },
       out);
 }
 

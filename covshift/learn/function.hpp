@@ -1,52 +1,64 @@
-// What Newton's method works on: a function, not the examples that it sums over.
+// What Newton's method minimises: a function, independent of how examples are stored.
 #pragma once
 
 #include <Eigen/Core>
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+#include "covshift/base/threads.hpp"
 
 namespace covshift {
 
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-/// A value with a proven lower bound of the optimum.
+/// A value with a proven lower bound on the optimum.
 struct Bounds {
   double objective = 0;
-  double gap = 0;  ///< objective - dual, to more digits than their difference has
+  double gap = 0;  ///< objective - dual, computed without cancellation
   double dual = 0;
 };
 
-/// A smooth convex function of weights (LIBLINEAR's `function`). Sums over several holders of
-/// examples are made behind it: all of them see the same numbers and take the same steps.
+/// A smooth convex function of weights (LIBLINEAR's `function`). It sums over all holders of
+/// examples, so that every holder takes the same steps.
 class Function {
  public:
-  Function() = default;
-  Function(const Function&) = delete;
-  Function& operator=(const Function&) = delete;
   virtual ~Function() = default;
 
-  /// Value and gradient at t, which becomes the point of `hessian_times`.
+  /// Value and gradient at t, the point at which hessian_times() then multiplies.
   virtual Bounds evaluate(const RowMatrix& t, RowMatrix& gradient) = 0;
   /// out = H x; returns x'H x.
   virtual double hessian_times(const RowMatrix& x, RowMatrix& out) = 0;
-  /// The derivative along t + length * step, for any number of lengths.
+  /// Selects the line t + length * step, along which slope() is the derivative.
   virtual void set_line(const RowMatrix& t, const RowMatrix& step) = 0;
   virtual double slope(double length) = 0;
-  /// For work on the vectors.
   [[nodiscard]] virtual int threads() const = 0;
 };
 
 /// An approximate inverse of the Hessian.
 class Preconditioner {
  public:
-  Preconditioner() = default;
-  Preconditioner(const Preconditioner&) = delete;
-  Preconditioner& operator=(const Preconditioner&) = delete;
   virtual ~Preconditioner() = default;
 
-  /// Before the step from weights t.
+  /// Called before the step from weights t.
   virtual void update(const RowMatrix& /*t*/) {}
   virtual void solve(const RowMatrix& right, RowMatrix& t) const = 0;
-  /// True if it is the inverse, at the weights of the last update.
+  /// True if it is the exact inverse at the weights of the last update.
   [[nodiscard]] virtual bool exact() const { return false; }
 };
+
+/// Runs body(begin, end) on pieces of a vector as long as the weights, in parallel, and returns the
+/// sum of the results. Pieces do not depend on the number of threads.
+template <typename Body>
+double sum_pieces(int threads, Eigen::Index size, const Body& body) {
+  const auto n = static_cast<std::size_t>(size);
+  const std::size_t pieces = std::clamp<std::size_t>(n >> 15U, 1, 64);
+  std::array<double, 64> part{};
+  parallel_tasks(threads, pieces, [&](std::size_t p) {
+    part[p] = body(static_cast<Eigen::Index>(n * p / pieces),
+                   static_cast<Eigen::Index>(n * (p + 1) / pieces));
+  });
+  return std::accumulate(part.begin(), part.end(), 0.0);
+}
 
 }  // namespace covshift

@@ -17,10 +17,9 @@ namespace {
 ///     s.t. v_i >= (C'p_i)_y + psi_i[y] for every label y,   p_i a distribution,
 /// by Mehrotra's predictor-corrector interior point method; multipliers of the inequalities,
 /// divided by c_i, are the adversaries q_i. For log loss the entropy of q_i takes the place of p_i.
-/// All but T is eliminated example by example (BarrierBlock), so a step costs what a Newton step
-/// costs, and the number of steps hardly depends on lambda, the weights or the game: potentials
-/// that saturate, which stall a plain Newton method, do not matter where q is a variable of its
-/// own.
+/// Everything but T is eliminated example by example (BarrierBlock), so a step costs as much as a
+/// Newton step. The number of steps hardly depends on lambda, the weights or the game: q is a
+/// variable, so potentials that saturate, which stall Newton's method, do no harm.
 class Interior {
  public:
   Interior(const Examples& examples, const SolveOptions& options)
@@ -32,21 +31,21 @@ class Interior {
         t_(RowMatrix::Zero(examples.dims(), examples.labels())),
         psi_(examples.size() * k_),
         q_(examples.size() * k_) {
-    // Before everything else that is allocated: log loss needs memory of its own.
+    // Before the other allocations, since this needs much memory temporarily.
     std::optional<RowMatrix> near;
     if (options.start.empty() && start_from_log_loss(examples)) {
       near = log_start(examples, options, q_);
     }
-    for (std::size_t lane = 0; lane < examples_.lanes(); ++lane)
+    for (std::size_t lane = 0; lane < examples_.lanes(); ++lane) {
       lanes_.emplace_back(examples_.game());
+    }
     const BarrierBlock& block = lanes_[0].block;
     stride_ = block.state_size();
     state_.resize(examples_.size() * stride_);
     step_.resize(examples_.size() * stride_);
     keep_factors_ = block.factors_cost() && examples_.size() * block.factor_size() <= (1U << 22U);
     if (keep_factors_) factors_.resize(examples_.size() * block.factor_size());
-    // Each example's slacks start at a unit of its own: how far its potentials may move.
-    // lambda ||T||^2 <= F(0) bounds the weights.
+    // Slacks start at how far an example's potentials may move; lambda ||T||^2 <= F(0) bounds T.
     double start = 0;
     for (std::size_t i = 0; i < examples_.size(); ++i) start += examples_.c()[i] * block.range();
     examples_.reducer().sum({&start, 1});
@@ -68,9 +67,9 @@ class Interior {
       });
     }
     examples_.reducer().sum({&share, 1});
-    // From there they head for products that weigh the same in the sum, c q s: the quadratic
-    // program's own central path. (Paths on which an example of weight e^-10 keeps the same q s as
-    // one of e^10 take up to ten times the steps.) The limit only keeps numbers finite.
+    // The target is the quadratic program's central path, on which all products c q s are equal.
+    // (Equal products q s take up to ten times the steps for weights of e^-10 to e^10.) The limit
+    // keeps numbers finite.
     for (std::size_t i = 0; i < examples_.size(); ++i) {
       unit_[i] = std::min(share / examples_.c()[i], 1e30 * unit_[i]);
       weight_ += examples_.c()[i] * unit_[i];
@@ -101,8 +100,8 @@ class Interior {
       const double reach = std::min(1.0, predictor.longest);
       const double left = 1 + reach * (predictor.slope + reach * predictor.curvature) / tau;
       const double ratio = std::clamp(left, 0.0, 1.0);
-      // Corrector: centred as much as the predictor fell short, with its second-order term. Where
-      // that no longer brings tau down (the method can cycle), a step that only centres does.
+      // Corrector: centred as much as the predictor fell short, with its second-order term. If tau
+      // no longer falls (the method can cycle), a step that only centres.
       since_progress = tau < 0.9 * best_tau ? 0 : since_progress + 1;
       best_tau = std::min(best_tau, tau);
       const bool stalled = since_progress > 5;
@@ -117,14 +116,14 @@ class Interior {
   }
 
  private:
-  /// What a step along step_ would do: how long it can be, and how the mean product, in units,
-  /// changes with its length.
+  /// How long a step along step_ can be, and how the mean product, in units, changes with its
+  /// length.
   struct Outlook {
     double longest = 1e300;
     double slope = 0;
     double curvature = 0;
   };
-  /// A lane's own, on cache lines of its own: a line that two threads write to is slow for both.
+  /// The workspace of a lane, aligned to avoid false sharing.
   struct alignas(128) Lane {
     explicit Lane(const Game& game)
         : block(game),
@@ -147,9 +146,9 @@ class Interior {
     });
   }
 
-  /// The players as the weights have them, of another lambda perhaps, a step back from the border:
-  /// interior point methods are slow to leave a border that they start near. Those of the log
-  /// loss' optimum, in q_, are off the border and next to feasible.
+  /// Starts from the players at the weights t_, moved away from the boundary, which interior point
+  /// methods are slow to leave. The adversaries of the log loss optimum, in q_, are already
+  /// interior and nearly feasible.
   void start_from(bool log_optimum) {
     const double back_q = log_optimum ? 1e-4 : 0.3;
     constexpr double back_p = 0.3;
@@ -170,19 +169,17 @@ class Interior {
     });
   }
 
-  /// A pass with the adversaries as they stand, made distributions.
+  /// A pass with the current adversaries, normalised.
   PassTotals certify_pass(RowMatrix& a) {
-    examples_.each_lane([&](std::size_t begin, std::size_t end, std::size_t) {
-      for (std::size_t i = begin; i < end; ++i) {
-        const double* q = &state_[i * stride_];
-        const double sum = std::accumulate(q, q + k_, 0.0);
-        for (std::size_t y = 0; y < k_; ++y) q_[i * k_ + y] = q[y] / sum;
-      }
+    each_example([&](std::size_t i) {
+      const double* q = &state_[i * stride_];
+      const double sum = std::accumulate(q, q + k_, 0.0);
+      for (std::size_t y = 0; y < k_; ++y) q_[i * k_ + y] = q[y] / sum;
     });
     return examples_.pass(t_, a, q_.data(), keep_rows(examples_.labels(), psi_.data(), nullptr));
   }
 
-  /// Takes a step along step_; the mean product q s or p pi, in units, that it leads to.
+  /// Takes a step along step_. Returns the mean product q s or p pi, in units, after it.
   double advance_all(double length) {
     examples_.each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
       const BarrierBlock& block = lanes_[lane].block;
@@ -201,14 +198,14 @@ class Interior {
     return total / weight_;
   }
 
-  /// Where example i's factored equations stand: kept for each example where making them takes long
-  /// and they are little memory, else made again when needed.
+  /// Memory for the factored equations of example i: its own if factoring is slow and the factors
+  /// are small, else the lane's.
   double* factors(std::size_t i, std::size_t lane) {
     Lane& own = lanes_[lane];
     return keep_factors_ ? &factors_[i * own.block.factor_size()] : own.factors;
   }
 
-  /// Example i's equations for a step towards complementarity `tau`.
+  /// Sets up the equations of example i for a step towards complementarity `tau`.
   void prepare(std::size_t i, std::size_t lane, double tau, bool second_order) {
     BarrierBlock& block = lanes_[lane].block;
     const BarrierState x = block.map(&state_[i * stride_]);
@@ -222,26 +219,27 @@ class Interior {
     block.aim(x, {&psi_[i * k_], k_}, tau * unit_[i], second_order ? &affine : nullptr);
   }
 
-  /// Solves for the change of T and fills every example's step towards complementarity `tau`; the
-  /// second-order term is that of the step that stands there.
+  /// Solves for the change of T and every example's step towards complementarity `tau`; the
+  /// second-order term uses the previous step_.
   Outlook newton_step(double tau, bool second_order, const RowMatrix& a, RowMatrix& right,
                       RowMatrix& change) {
     examples_.collect(
-        [&](const BlockOf& at) {
+        [&](const ExampleBlock& at) {
           Lane& lane = lanes_[at.lane];
           for (std::size_t b = 0; b < at.rows; ++b) {
             const std::size_t i = at.first + b;
             prepare(i, at.lane, tau, second_order);
             lane.block.answer({}, lane.row);
-            for (std::size_t y = 0; y < k_; ++y)
+            for (std::size_t y = 0; y < k_; ++y) {
               at.back[y * block_rows + b] = examples_.a()[i] * lane.row[y];
+            }
           }
         },
         right);
     right = a - examples_.ridge().asDiagonal() * t_ - right;
     system_.solve(right, change);
     for (Lane& lane : lanes_) lane.outlook = {};
-    examples_.potentials(change, [&](const BlockOf& at) {
+    examples_.potentials(change, [&](const ExampleBlock& at) {
       Lane& lane = lanes_[at.lane];
       for (std::size_t b = 0; b < at.rows; ++b) {
         const std::size_t i = at.first + b;
@@ -293,15 +291,60 @@ class Interior {
   std::vector<Lane> lanes_;
   RowMatrix t_;
   std::size_t stride_ = 0;
-  std::vector<double> state_, step_;  // of every example: the players and their slacks
+  std::vector<double> state_, step_;  // the players and their slacks, example by example
   std::vector<double> psi_, q_;
   bool keep_factors_ = true;
   std::vector<double> factors_;
-  std::vector<double> unit_;  // the product q s or p pi of each example, over their mean
-  double weight_ = 0;         // sum_i c_i unit_i, for each product
+  std::vector<double> unit_;  // target of an example's products q s and p pi, relative to tau
+  double weight_ = 0;         // sum of c_i unit_i over all products
 };
 
+/// The scale that minimises F(scale T), to about a tenth: where the derivative changes sign.
+double best_scale(const Examples& examples, const RowMatrix& t) {
+  RowMatrix a;
+  const auto slope = [&](double scale) {
+    examples.pass(scale * t, a);
+    return (scale * (examples.ridge().asDiagonal() * t) - a).cwiseProduct(t).sum();
+  };
+  double scale = 0.5;
+  const double factor = slope(scale) < 0 ? 2 : 0.5;
+  for (int trial = 0; trial < 20; ++trial) {
+    scale *= factor;
+    if ((slope(scale) < 0) != (factor > 1)) break;
+  }
+  // Between the last two: bisection on a logarithmic scale.
+  double low = factor > 1 ? scale / 2 : scale;
+  double high = 2 * low;
+  while (high > 1.2 * low) {
+    scale = std::sqrt(low * high);
+    (slope(scale) < 0 ? low : high) = scale;
+  }
+  return std::sqrt(low * high);
+}
+
 }  // namespace
+
+std::optional<RowMatrix> log_start(const Examples& examples, const SolveOptions& options,
+                                   std::span<double> q) {
+  const auto game = log_game(examples.labels());
+  Problem problem = examples.problem();
+  problem.game = game.get();
+  const Examples log(problem, examples.threads(), options.reducer);
+  SolveOptions rough = options;
+  rough.tolerance = std::max(1e-2, options.tolerance);
+  rough.max_iterations = 12;
+  rough.time_limit /= 4;
+  rough.observer = nullptr;
+  const Solution found = solve_newton(log, rough);
+  if (found.status != Status::converged) return {};
+  RowMatrix t =
+      Eigen::Map<const RowMatrix>(found.weights.data(), examples.dims(), examples.labels());
+  if (t.isZero(0)) return {};
+  RowMatrix a;
+  log.pass(t, a, nullptr, keep_rows(examples.labels(), nullptr, q.data()));
+  t *= best_scale(examples, t);
+  return t;
+}
 
 Solution solve_interior(const Examples& examples, const SolveOptions& options) {
   return Interior(examples, options).run();

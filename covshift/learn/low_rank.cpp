@@ -14,14 +14,14 @@ namespace {
 constexpr Eigen::Index kept = LowRank::vectors;
 constexpr double negligible = 1e-12;  // of the largest eigenvalue: rounding
 
-/// Summed over all holders.
-double examples_of_all(const Examples& examples) {
+/// The number of examples of all holders.
+double total_examples(const Examples& examples) {
   auto size = static_cast<double>(examples.size());
   examples.reducer().sum({&size, 1});
   return size;
 }
 
-/// Runs body(block of rows, the first of them, lane) over all rows of a.
+/// Runs body(block, first row, lane) for blocks of the rows of a.
 constexpr std::size_t lanes = 8;
 template <typename Body>
 void each_block(int threads, const RowMatrix& a, Body body) {
@@ -36,7 +36,7 @@ void each_block(int threads, const RowMatrix& a, Body body) {
   });
 }
 
-/// a'b, of many rows.
+/// a'b
 Eigen::MatrixXd product(int threads, const RowMatrix& a, const RowMatrix& b) {
   const auto columns = static_cast<std::size_t>(b.cols());
   std::array<std::vector<double>, lanes> sums;
@@ -56,7 +56,7 @@ Eigen::MatrixXd product(int threads, const RowMatrix& a, const RowMatrix& b) {
   return out;
 }
 
-/// take(j, y, x): x is number y of row j of a b.
+/// Calls take(row, column, x) for every element x of a b.
 template <typename Take>
 void multiply(int threads, const RowMatrix& a, const Eigen::MatrixXd& b, Take take) {
   const auto columns = static_cast<std::size_t>(b.cols());
@@ -79,7 +79,7 @@ void multiply(int threads, RowMatrix& a, const Eigen::MatrixXd& b) {
 
 LowRank::LowRank(const Examples& examples, std::uint64_t seed) : threads_(examples.threads()) {
   const double k = examples.labels();
-  RowMatrix random(examples.dims(), kept);  // of signs
+  RowMatrix random(examples.dims(), kept);  // entries +-1
   Random source(seed);
   static_assert(kept <= 64);
   for (Eigen::Index j = 0; j < random.rows(); ++j) {
@@ -88,15 +88,15 @@ LowRank::LowRank(const Examples& examples, std::uint64_t seed) : threads_(exampl
   }
   const double trace = examples.moments_times(random, vectors_);
   if (!(trace > 0 && std::isfinite(trace))) return;
-  vectors_ /= trace;  // numbers near 1 do not overflow: from here on M is M / trace
+  vectors_ /= trace;  // from here on M / trace in place of M, against overflow
   const auto inverse_root = [](const Eigen::VectorXd& x) -> Eigen::VectorXd {
     const double least = negligible * std::max(x.maxCoeff(), 0.0);
     return (x.array() > least).select(x.array().max(1e-300).rsqrt(), 0.0);
   };
   // M is about Y C^+ Y', Y = M Omega, C = Omega'Y. With C = Q c Q' that is B B', B = Y Q c^-1/2;
-  // its eigenvalues are those of B'B = V e V', its eigenvectors U = B V e^-1/2. All are worked out
-  // as they stand here: products of the small matrices would lose twice as many digits where one
-  // eigenvalue is far above the others, as that of columns which are not centred is.
+  // its eigenvalues are those of B'B = V e V', its eigenvectors U = B V e^-1/2. Evaluated in this
+  // order: products of the small matrices would lose twice as many digits where one eigenvalue
+  // dominates, as it does for columns that are not centred.
   const Eigen::MatrixXd c = product(threads_, random, vectors_);
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> of_c(0.5 * (c + c.transpose()));
   multiply(threads_, vectors_, of_c.eigenvectors() * inverse_root(of_c.eigenvalues()).asDiagonal());
@@ -104,11 +104,11 @@ LowRank::LowRank(const Examples& examples, std::uint64_t seed) : threads_(exampl
   const Eigen::VectorXd root = inverse_root(of_m.eigenvalues());
   multiply(threads_, vectors_, of_m.eigenvectors() * root.asDiagonal());
   const Eigen::VectorXd e = trace * of_m.eigenvalues().cwiseMax(0.0);
-  const double others = std::min<double>(examples_of_all(examples), examples.dims()) - kept;
+  const double others = std::min<double>(total_examples(examples), examples.dims()) - kept;
   const double ridge = 2 * examples.lambda();
   rest_ = ridge + std::max(0.0, trace - e.sum()) / others / k;
-  // H^-1 as a square, (I - U s U')^2 / rest, which is positive definite even where rounding has
-  // left the eigenvectors a little askew.
+  // H^-1 as a square, (I - U s U')^2 / rest: positive definite even if rounding makes the
+  // eigenvectors inexact.
   const Eigen::VectorXd s =
       (root.array() > 0).select(1 - (rest_ / (ridge + e.array() / k)).sqrt(), 0.0);
   core_ = s.asDiagonal() * product(threads_, vectors_, vectors_) * s.asDiagonal();

@@ -7,10 +7,10 @@
 namespace covshift {
 
 /// The Hessian where all classes are equally likely, 2 lambda I + M / K with the second moments
-/// M = sum_i a_i r_i zhat_i zhat_i', as far as its largest eigenvalues go: those of Nystroem's
-/// approximation from a few random vectors (Frangella, Tropp and Udell 2023), and one value for all
-/// others, their mean. Features that are correlated have few large ones, which take conjugate
-/// gradients most of their steps.
+/// M = sum_i a_i r_i zhat_i zhat_i', approximated: its largest eigenvalues by Nystroem's method
+/// with random vectors (Frangella, Tropp and Udell 2023), all others replaced by their mean.
+/// Correlated features have few large eigenvalues, which cost conjugate gradients most of their
+/// steps.
 class LowRank final : public Preconditioner {
  public:
   LowRank(const Examples& examples, std::uint64_t seed);
@@ -22,7 +22,7 @@ class LowRank final : public Preconditioner {
 
  private:
   int threads_;
-  RowMatrix vectors_;     // U, the eigenvectors, dims x their number
+  RowMatrix vectors_;     // the eigenvectors U, one per column
   Eigen::MatrixXd core_;  // H^-1 = U core U' + I / rest
   double rest_ = 0;
 };

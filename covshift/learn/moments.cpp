@@ -1,4 +1,4 @@
-// The second moments of the examples: what curvatures and preconditioners are made of.
+// The second moments of the examples, for curvatures and preconditioners.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -7,6 +7,16 @@
 #include "covshift/learn/examples.hpp"
 
 namespace covshift {
+namespace {
+
+/// Adds all vectors to the first.
+void sum_to_first(std::vector<std::vector<double>>& partial) {
+  for (std::size_t lane = 1; lane < partial.size(); ++lane) {
+    for (std::size_t j = 0; j < partial[0].size(); ++j) partial[0][j] += partial[lane][j];
+  }
+}
+
+}  // namespace
 
 std::vector<double> Examples::squares() const {
   std::vector<std::vector<double>> partial(lanes());
@@ -18,9 +28,7 @@ std::vector<double> Examples::squares() const {
       each_entry(i, [&](std::size_t j, double z) { sum[j] += weight * z * z; });
     }
   });
-  for (std::size_t lane = 1; lane < lanes(); ++lane) {
-    for (std::size_t j = 0; j < partial[0].size(); ++j) partial[0][j] += partial[lane][j];
-  }
+  sum_to_first(partial);
   reducer_->sum(partial[0]);
   return partial[0];
 }
@@ -29,11 +37,11 @@ void Examples::grams(int count, const MomentWeights& fill,
                      std::vector<Eigen::MatrixXd>& out) const {
   const auto d = static_cast<std::size_t>(dims());
   const std::size_t pitch = padded(d);
-  // Partial sums are large here: fewer lanes where they would outgrow 256 MB, or the examples.
+  // Partial sums are large: limit them to 256 MB and to a fraction of the work.
   const std::size_t room =
       std::min((std::size_t{1} << 25U) / (d * pitch * count), size() / 1024) + 1;
   const std::size_t lanes = std::min(ScaledRows::lanes(), room);
-  std::vector<std::vector<double>> partial(lanes);  // of each gram, the rows of its lower triangle
+  std::vector<std::vector<double>> partial(lanes);  // the rows of the lower triangles
   parallel_tasks(threads(), lanes, [&](std::size_t lane) {
     const std::size_t end = size() * (lane + 1) / lanes;
     partial[lane].assign(count * d * pitch, 0.0);
@@ -52,7 +60,7 @@ void Examples::grams(int count, const MomentWeights& fill,
       }
       fill(first, n, lane, omega.data());
       for (int g = 0; g < count; ++g) {
-        // Rows j .. j + 3 of the triangle end with column j + 3: a pitch of their own.
+        // Rows j .. j + 3 of the triangle end with column j + 3, which sets their pitch.
         double* to = partial[lane].data() + g * d * pitch;
         for (std::size_t j = 0; j < d; j += 4) {
           const std::size_t columns = std::min(j + 4, d);
@@ -64,9 +72,7 @@ void Examples::grams(int count, const MomentWeights& fill,
       }
     }
   });
-  for (std::size_t lane = 1; lane < lanes; ++lane) {
-    for (std::size_t j = 0; j < partial[0].size(); ++j) partial[0][j] += partial[lane][j];
-  }
+  sum_to_first(partial);
   out.assign(count,
              Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(d)));
   for (int g = 0; g < count; ++g) {
@@ -82,15 +88,14 @@ void Examples::grams(int count, const MomentWeights& fill,
   }
 }
 
-/// Many vectors do not fit into the cache beside a block of long rows: whole blocks of block_rows,
-/// in tiles of columns whose part of the vectors does.
+/// In tiles of columns: all vectors together do not fit into the cache beside a block of long rows.
 double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
-  constexpr std::size_t tile = 264;  // too long for the kernels to fetch the next block ahead
+  constexpr std::size_t tile = 264;  // above the limit up to which kernels prefetch the next block
   constexpr std::size_t lanes = 4;
   const auto count = static_cast<std::size_t>(x.cols());
   const std::size_t tiles = (cols() + tile - 1) / tile;
   const auto width_of = [&](std::size_t c) { return std::min(tile, cols() - c * tile); };
-  // Tile after tile, each as the kernels want weights.
+  // Tile by tile, each in the layout that the kernels need.
   const auto at = [&](std::size_t y, std::size_t j) {
     const std::size_t c = j / tile;
     return count * tile * c + y * padded(width_of(c)) + j % tile;
@@ -148,9 +153,8 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
       }
     }
   });
-  for (std::size_t y = 0; y < count && bias != nullptr; ++y) {
-    for (const std::vector<double>& sum : sums_of_bias) out.data()[cols() * count + y] += sum[y];
-  }
+  sum_to_first(sums_of_bias);
+  if (bias != nullptr) std::copy_n(sums_of_bias[0].data(), count, out.data() + cols() * count);
   reducer_->sum({out.data(), static_cast<std::size_t>(out.size())});
   const std::vector<double> diagonal = squares();
   return std::accumulate(diagonal.begin(), diagonal.end(), 0.0);

@@ -27,7 +27,7 @@ double Monitor::target(double objective) const {
 bool Monitor::out_of_time() const {
   if (!(options_.time_limit > 0)) return false;
   double up = seconds() >= options_.time_limit ? 1 : 0;
-  reducer_.max({&up, 1});  // clocks differ, decisions must not
+  reducer_.max({&up, 1});  // clocks differ, but all holders must stop together
   return up > 0;
 }
 
@@ -36,7 +36,7 @@ bool Monitor::stop(const RowMatrix& t, const Bounds& certificate, int iteration)
   if (!std::isfinite(certificate.objective) || !std::isfinite(certificate.gap) ||
       !std::isfinite(certificate.dual)) {
     s.status = Status::non_finite;
-    if (!any_) {  // not even the first weights could be judged: certify nothing
+    if (!any_) {  // no certificate, not even of the first weights
       s.objective = certificate.objective;
       s.gap = std::numeric_limits<double>::infinity();
       s.dual = -s.gap;
@@ -52,29 +52,20 @@ bool Monitor::stop(const RowMatrix& t, const Bounds& certificate, int iteration)
   best_dual_ = any_ ? std::max(best_dual_, dual) : dual;
   any_ = true;
   s.gap = std::max(0.0, s.objective - best_dual_);
-  // Where both are of this iteration the certificate knows the gap to more digits.
+  // If both are of this iteration, the certificate's gap is more accurate.
   if (s.objective == certificate.objective && best_dual_ == dual) s.gap = certificate.gap;
   s.dual = s.objective - s.gap;
-  if (s.gap <= target(s.objective)) {
-    s.status = Status::converged;
+  const auto stop_with = [&](Status status) {
+    s.status = status;
     return true;
-  }
+  };
+  if (s.gap <= target(s.objective)) return stop_with(Status::converged);
   double halt = 0;
   if (options_.observer && !options_.observer({iteration, s.objective, s.gap, seconds()})) halt = 1;
-  reducer_.max({&halt, 1});  // one observer speaks for all
-  if (halt > 0) {
-    s.status = Status::stopped;
-    return true;
-  }
-  if (out_of_time()) {
-    s.status = Status::time_limit;
-    return true;
-  }
-  if (iteration >= max_iterations_) {
-    s.status = Status::iteration_limit;
-    return true;
-  }
-  return false;
+  reducer_.max({&halt, 1});  // any observer stops all holders
+  if (halt > 0) return stop_with(Status::stopped);
+  if (out_of_time()) return stop_with(Status::time_limit);
+  return iteration >= max_iterations_ && stop_with(Status::iteration_limit);
 }
 
 Solution Monitor::finish(int iterations) {

@@ -1,9 +1,9 @@
-// Newton's method for smooth games, on a Function; where examples are is not its business.
+// Newton's method with conjugate gradients for a Function, and its use for log loss.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
 
-#include "covshift/learn/conjugate_gradients.hpp"
 #include "covshift/learn/low_rank.hpp"
 #include "covshift/learn/preconditioners.hpp"
 #include "covshift/learn/rules.hpp"
@@ -12,17 +12,69 @@
 namespace covshift {
 namespace {
 
-/// How steps are solved for.
+struct GradientLimits {
+  /// The norm sqrt(r'P r) of the residual to stop at, given that of the right-hand side.
+  std::function<double(double)> enough;
+  std::size_t products = 500;
+  std::function<bool()> interrupted;  ///< asked before every product
+};
+
+/// Approximates step = H^-1 residual; `residual` becomes the remaining residual. False if the
+/// products did not suffice.
+bool conjugate_gradients(Function& function, const Preconditioner& preconditioner,
+                         const GradientLimits& limits, RowMatrix& residual, RowMatrix& step) {
+  const int threads = function.threads();
+  step.setZero(residual.rows(), residual.cols());
+  // Either the preconditioned residual or a product with the Hessian.
+  RowMatrix work(residual.rows(), residual.cols());
+  preconditioner.solve(residual, work);
+  RowMatrix direction = work;
+  const auto inner_product = [&] {
+    return sum_pieces(threads, work.size(), [&](Eigen::Index begin, Eigen::Index end) {
+      double sum = 0;
+      for (Eigen::Index j = begin; j < end; ++j) sum += residual.data()[j] * work.data()[j];
+      return sum;
+    });
+  };
+  double squared = inner_product();
+  const double enough = limits.enough(std::sqrt(squared));
+  for (std::size_t round = 0; std::sqrt(squared) > enough; ++round) {
+    if (round == limits.products) return false;
+    if (limits.interrupted()) break;
+    const double curvature = function.hessian_times(direction, work);
+    if (!(curvature > 0)) break;
+    const double length = squared / curvature;
+    sum_pieces(threads, step.size(), [&](Eigen::Index begin, Eigen::Index end) {
+      for (Eigen::Index j = begin; j < end; ++j) {
+        step.data()[j] += length * direction.data()[j];
+        residual.data()[j] -= length * work.data()[j];
+      }
+      return 0.0;
+    });
+    preconditioner.solve(residual, work);
+    const double next = inner_product();
+    sum_pieces(threads, step.size(), [&](Eigen::Index begin, Eigen::Index end) {
+      for (Eigen::Index j = begin; j < end; ++j) {
+        direction.data()[j] = work.data()[j] + next / squared * direction.data()[j];
+      }
+      return 0.0;
+    });
+    squared = next;
+  }
+  return true;
+}
+
+/// How steps are computed.
 struct Plan {
   std::unique_ptr<Preconditioner> preconditioner;
-  std::size_t products = 0;  // of conjugate gradients, to a step
-  /// What takes over where these do not suffice; null: the step is taken as it is.
+  std::size_t products = 0;  // conjugate gradient products per step
+  /// Replaces the preconditioner when the products do not suffice; null: the step is used as it is.
   std::unique_ptr<Preconditioner> exact;
   RowMatrix start;
 };
 
-/// Steps come from conjugate gradients, or from an exact inverse where there is one; where the
-/// whole step is not right, an exact line search finds how much of it is.
+/// Steps come from conjugate gradients, or from an exact inverse if there is one. If the full step
+/// overshoots, an exact line search shortens it.
 class Newton {
  public:
   Newton(Function& function, Plan plan, Monitor& monitor)
@@ -37,8 +89,8 @@ class Newton {
       if (monitor_.stop(t_, bounds_, iteration)) return iteration;
       find_step(gradient, step);
       const double slope = gradient.cwiseProduct(step).sum();
-      if (!(slope < 0)) return iteration;  // rounding: no direction descends any more
-      // The whole step first: the pass that judges it is the one that the next step needs.
+      if (!(slope < 0)) return iteration;  // rounding: no descent direction left
+      // Try the full step first: the next step needs its evaluation anyway.
       t_ += step;
       bounds_ = function_.evaluate(t_, gradient);
       if (std::abs(gradient.cwiseProduct(step).sum()) <= 0.5 * -slope) continue;
@@ -51,8 +103,8 @@ class Newton {
   }
 
  private:
-  /// Truncated: as exact as the distance from the optimum deserves (superlinear convergence), but
-  /// no more than it takes to bring the gap, which falls with the residual's square, to the target.
+  /// Truncated Newton: accurate enough for superlinear convergence, but no more than it takes to
+  /// bring the gap, which falls with the square of the residual, to the target.
   void find_step(const RowMatrix& gradient, RowMatrix& step) {
     plan_.preconditioner->update(t_);
     RowMatrix residual = -gradient;
@@ -71,8 +123,8 @@ class Newton {
     if (!found && plan_.exact) plan_.preconditioner = std::move(plan_.exact);
   }
 
-  /// The length at which the derivative along `step` is (nearly) 0: a safeguarded secant search on
-  /// the derivative, which keeps its digits where differences of F have none left.
+  /// The length at which the derivative along `step` is nearly 0: a safeguarded secant search on
+  /// the derivative, which stays accurate where differences of F cancel.
   double line_search(double slope_0, const RowMatrix& step) {
     function_.set_line(t_, step);
     double low = 0;
@@ -93,7 +145,7 @@ class Newton {
       if (high == 0) {
         length *= 4;
       } else {
-        // Regula falsi, kept off the ends.
+        // Regula falsi, kept away from the ends.
         const double guess = low + (high - low) * (-low_slope) / (high_slope - low_slope);
         length = std::clamp(guess, low + 0.1 * (high - low), high - 0.1 * (high - low));
       }
@@ -106,7 +158,7 @@ class Newton {
   Monitor& monitor_;
   RowMatrix t_;
   Bounds bounds_;
-  double largest_ = 0;  // the first step's right-hand side
+  double largest_ = 0;  // norm of the first step's right-hand side
 };
 
 RowMatrix optimum_of_sample(const Examples& sample, SolveOptions options) {
@@ -118,7 +170,7 @@ RowMatrix optimum_of_sample(const Examples& sample, SolveOptions options) {
   return Eigen::Map<const RowMatrix>(found.weights.data(), sample.dims(), sample.labels());
 }
 
-/// The preconditioner that the rules ask for, or the diagonal where it is of no use.
+/// The preconditioner that the rules choose; the diagonal if that one is not usable.
 Plan make_plan(const Examples& e, const Certifier& certifier, const SolveOptions& options) {
   const ProblemSize size(e);
   Preconditioning preconditioning = choose_preconditioning(size);

@@ -6,9 +6,9 @@
 namespace covshift {
 namespace {
 
-/// weight contrast' B contrast, its lower triangle with numbers `block_rows` apart, for contrasts
-/// that compare a label with those before it, each to be multiplied by its scale: running sums of
-/// rows, then of columns. B is written over; `sum` is room for a row.
+/// The lower triangle of weight contrast' B contrast, elements `block_rows` apart, for Helmert's
+/// contrasts with the given scales: running sums of rows, then of columns. Overwrites B; `sum` is a
+/// workspace for a row.
 void to_contrasts(RowMatrix& b, std::span<const double> scale, double weight,
                   Eigen::RowVectorXd& sum, double* out) {
   const auto n = static_cast<int>(scale.size());
@@ -64,8 +64,9 @@ void NewtonSystem::factor_at_zero() {
   e.grams(
       1,
       [&](std::size_t first, std::size_t rows, std::size_t /*lane*/, double* omega) {
-        for (std::size_t i = first; i < first + rows; ++i)
+        for (std::size_t i = first; i < first + rows; ++i) {
           *omega++ = e.a()[i] * e.r(i) / e.labels();
+        }
       },
       grams);
   factor(grams, 1);
@@ -76,13 +77,13 @@ void NewtonSystem::factor(const std::vector<Eigen::MatrixXd>& grams, Eigen::Inde
   const Eigen::Index d = e.dims();
   const auto size = static_cast<std::size_t>(contrasts * d);
   if (factored_.size() != size) factored_ = Cholesky(size);
-  // With `more` added to the diagonal; its sum says how large that is, and whether it is finite.
+  // Adds `more` to the diagonal and returns the trace.
   const auto fill_in = [&](double more) {
     double trace = 0;
     std::size_t pair = 0;
     for (Eigen::Index x = 0; x < contrasts; ++x) {
       for (Eigen::Index y = 0; y <= x; ++y) {
-        const Eigen::MatrixXd& gram = grams[pair++];  // symmetric, its lower triangle is there
+        const Eigen::MatrixXd& gram = grams[pair++];  // lower triangle
         for (Eigen::Index j = 0; j < d; ++j) {
           double* to = factored_.row(static_cast<std::size_t>(y * d + j)) + x * d;
           for (Eigen::Index l = 0; l < j; ++l) to[l] = gram(j, l);
@@ -103,7 +104,7 @@ void NewtonSystem::factor(const std::vector<Eigen::MatrixXd>& grams, Eigen::Inde
 }
 
 void NewtonSystem::solve(const RowMatrix& right, RowMatrix& t) const {
-  Eigen::MatrixXd x = right * contrast_;  // column-major: contrast after contrast, as in factor()
+  Eigen::MatrixXd x = right * contrast_;  // column-major: contrast by contrast, as in factor()
   for (Eigen::Index at = 0; at < x.size(); at += static_cast<Eigen::Index>(factored_.size())) {
     factored_.solve(x.data() + at);
   }

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "covshift/base/error.hpp"
-#include "covshift/learn/pieces.hpp"
 
 namespace covshift {
 
@@ -21,7 +20,7 @@ Certifier::Certifier(const Examples& examples) : examples_(examples) {
     fail_input("class {} has no examples, so a bias without penalty has no optimum", y);
   }
   e.collect(
-      [&](const BlockOf& block) {
+      [&](const ExampleBlock& block) {
         for (std::size_t y = 0; y < k; ++y) {
           for (std::size_t b = 0; b < block.rows; ++b) {
             const std::size_t i = block.first + b;
@@ -40,9 +39,9 @@ Bounds Certifier::operator()(PassTotals totals, const RowMatrix& t, const RowMat
             totals.slack + (2 * lambda * t - a).squaredNorm() / (4 * lambda),
             totals.risk - a.squaredNorm() / (4 * lambda)};
   }
-  // The bias' row of A(pi) is share - total pi; it cancels that of A(q) for
+  // The bias row of A(pi) is share - total pi. It cancels that of A(q) for
   //     pi = (share + A(q) (1 - e) / e) / total,
-  // which is a distribution if no number is negative.
+  // which is a distribution if no entry is negative.
   const Eigen::Index features = t.rows() - 1;
   const Eigen::RowVectorXd share = class_sums_.row(features);
   const double needed = std::max(0.0, (-a.row(features)).cwiseQuotient(share).maxCoeff());
@@ -73,7 +72,7 @@ LogObjective::LogObjective(const Examples& examples)
       q_(examples.size() * (labels_ - 1)) {}
 
 Bounds LogObjective::evaluate(const RowMatrix& t, RowMatrix& gradient) {
-  const PassTotals totals = examples_.pass(t, gradient, nullptr, [&](const BlockOf& block) {
+  const PassTotals totals = examples_.pass(t, gradient, nullptr, [&](const ExampleBlock& block) {
     float* out = q_.data() + block.first * (labels_ - 1);
     for (std::size_t y = 1; y < labels_; ++y) {
       for (std::size_t b = 0; b < block.rows; ++b) {
@@ -87,7 +86,7 @@ Bounds LogObjective::evaluate(const RowMatrix& t, RowMatrix& gradient) {
 }
 
 double LogObjective::hessian_times(const RowMatrix& x, RowMatrix& out) {
-  examples_.fused(x, out, [&](const BlockOf& block) {
+  examples_.fused(x, out, [&](const ExampleBlock& block) {
     const float* q = q_.data() + block.first * (labels_ - 1);
     std::array<double, block_rows> mean{};
     for (std::size_t y = 1; y < labels_; ++y) {
@@ -136,7 +135,7 @@ double LogObjective::slope(double length) {
   return ridge_slope_ + length * ridge_curvature_ + total;
 }
 
-/// sum_i c_i (q_i - e_y_i)'move_i, q_i the answer to psi_i + length move_i.
+/// sum_i c_i (q_i - e_y_i)'move_i with q_i the adversary at psi_i + length move_i.
 double LogObjective::block_slope(std::size_t first, std::size_t n, double length) const {
   const std::size_t k = labels_;
   const int* label = examples_.label().data() + first;

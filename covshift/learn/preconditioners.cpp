@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "covshift/base/random.hpp"
-#include "covshift/learn/pieces.hpp"
 
 namespace covshift {
 

@@ -1,4 +1,4 @@
-// Newton's preconditioners but for LowRank. Which one is used when: rules.hpp.
+// Newton's preconditioners except LowRank. rules.hpp chooses between them.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,9 @@ namespace covshift {
 
 /// The diagonal of the Hessian where all classes are equally likely.
 ///
-/// A free bias makes the problem indifferent to a shift of the features, so the diagonal of centred
-/// ones, z_j - mean_j, is the better choice, and they need not be formed: with S the map from their
-/// weights to those of the features, bias -= mean'T, the inverse is S D^-1 S'.
+/// With a free bias the problem does not depend on the features' origin, and the diagonal for
+/// centred features z_j - mean_j is better. They are not formed: with S the map from their weights
+/// to those of the features, bias -= mean'T, the inverse is S D^-1 S'.
 class DiagonalPreconditioner final : public Preconditioner {
  public:
   DiagonalPreconditioner(const Examples& examples, const Certifier& certifier);
@@ -48,12 +48,12 @@ class FactoredHessian : public Preconditioner {
   NewtonSystem system_;
 };
 
-/// The same of a sample of the rows, drawn one from each of as many equal stretches. Its optimum is
-/// also where to start.
+/// The Hessian of a stratified sample of the rows (one from each of equally long ranges), factored
+/// before every step. The sample's optimum is also a good start.
 class SampledHessian final : public Preconditioner {
  public:
   SampledHessian(const Examples& all, std::size_t rows, std::uint64_t seed);
-  /// Rows of weight 0 are drawn like others, and are no examples. A free bias needs every class.
+  /// False if too many rows of weight 0 were drawn, or a class is missing that a free bias needs.
   [[nodiscard]] bool usable() const;
   [[nodiscard]] const Examples& examples() const { return examples_; }
   void update(const RowMatrix& t) override { hessian_.update(t); }

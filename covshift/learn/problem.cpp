@@ -15,8 +15,8 @@ template <typename T>
 void check_rows(const DenseRows<T>& x, std::size_t first, std::size_t last, std::size_t cols) {
   for (std::size_t i = first; i < last; ++i) {
     const T* row = x.data + i * x.stride;
-    // Non-finite numbers stay non-finite when multiplied by 0, so one sum tests the whole row;
-    // several of them, so that additions do not wait for each other.
+    // Non-finite numbers times 0 are not 0, so sums test the whole row; several independent ones
+    // hide the latency of additions.
     std::array<T, 8> probe{};
     std::size_t j = 0;
     for (; j + probe.size() <= cols; j += probe.size()) {
@@ -88,8 +88,9 @@ void check_settings(const Problem& p) {
   if (p.game == nullptr) fail_input("a problem needs a game (a loss)");
   const int k = p.game->labels();
   if (m == 0) fail_input("there are no examples to learn from");
-  if (p.features.cols == 0 && !p.bias)
+  if (p.features.cols == 0 && !p.bias) {
     fail_input("there are no features and no bias, so there is nothing to learn");
+  }
   if (!(p.lambda > 0) || !std::isfinite(p.lambda)) {
     fail_input("lambda must be a positive number, not {}", p.lambda);
   }

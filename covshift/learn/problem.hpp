@@ -11,7 +11,7 @@
 //     max over q   1/m sum_i w_i H(q_i)  -  ||A(q)||^2 / (4 lambda)                      (D)
 //
 // and F(T) - D(q) >= 0 for any T and q: the certificate. A bias that is not penalised drops out of
-// ||T||^2 and of ||A||^2, and D holds only for q whose part of A(q) for the bias is 0.
+// ||T||^2 and ||A||^2, and D is a bound only for q whose row of A(q) for the bias is 0.
 #pragma once
 
 #include <span>
@@ -23,19 +23,19 @@
 
 namespace covshift {
 
-/// Features under scales: what potentials are made of. All of it the caller's memory.
+/// Features and their scales, which give potentials. Views into the caller's memory.
 struct ScaledFeatures {
   MatrixView features;  ///< phi(x_i), without the constant of the bias
   bool bias = true;     ///< a constant feature 1
-  /// log r for each example and scale, row-major, `scales` to a row (empty: 0), and which scale
-  /// each column (empty: 0 for all) and the bias take.
+  /// log r, examples x scales, row-major (empty: 0), and the scale of each column (empty: 0 for
+  /// all) and of the bias.
   std::span<const double> log_scale;
   int scales = 1;
   std::span<const int> scale_of_column;
   int scale_of_bias = 0;
 };
 
-/// Everything a solver needs; all of it the caller's memory.
+/// Everything a solver needs. Views into the caller's memory.
 struct Problem : ScaledFeatures {
   const Game* game = nullptr;   ///< the loss; K = game->labels()
   std::span<const int> labels;  ///< y_i in 0 .. K-1
@@ -44,15 +44,15 @@ struct Problem : ScaledFeatures {
   /// a class without any is minus infinity.
   bool penalise_bias = true;
 
-  /// How often each example counts (empty: once). m is their sum, so that a weight of 2 equals the
-  /// row twice and a weight of 0 its absence.
+  /// How often each example counts (empty: once). m is their sum: a weight of 2 equals the row
+  /// twice, a weight of 0 its absence.
   std::span<const double> sample_weight;
   /// log w_i = log P_test(x_i)/P_train(x_i) (empty: 0). Not part of m.
   std::span<const double> log_weight;
 };
 
-/// Throw Error (input) that names the offending value and its place: of the features (a pass over
-/// them), of their scales, of everything but the features, of all.
+/// Throw Error (input) that names the offending value and its position: check the features (a pass
+/// over them), their scales, everything but the features, or everything.
 void check_features(const MatrixView& features, int threads);
 void check_scales(const ScaledFeatures& features);
 void check_settings(const Problem& problem);

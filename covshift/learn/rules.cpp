@@ -22,23 +22,23 @@ std::size_t ProblemSize::sample_rows() const {
   return static_cast<std::size_t>(std::max(rows / 32, 8 * parameters));
 }
 
-Solver choose_solver(const Examples& examples, Solver asked) {
-  const bool smooth = examples.game().smooth();
-  if (asked == Solver::automatic) {
-    asked = smooth                                   ? Solver::newton
-            : ProblemSize(examples).few_parameters() ? Solver::interior
-                                                     : Solver::dual_ascent;
+const SolverRow& choose_solver(const Examples& examples, Solver asked) {
+  const auto fits = [&](const SolverRow& row) {
+    return examples.game().smooth() ? row.log_loss : row.piecewise_linear;
+  };
+  const double parameters = ProblemSize(examples).parameters;
+  const auto row = std::find_if(solver_table.begin(), solver_table.end(), [&](const SolverRow& r) {
+    return asked == Solver::automatic ? fits(r) && parameters <= r.most_parameters
+                                      : asked == r.solver;
+  });
+  if (row == solver_table.end()) fail_input("no solver fits the {} loss", examples.game().name());
+  if (!row->free_bias && examples.free_bias()) {
+    fail_input("{}, the solver for many parameters, needs a bias that is penalised", row->name);
   }
-  if (asked == Solver::dual_ascent && examples.free_bias()) {
-    fail_input("dual ascent, the solver for many parameters, needs a bias that is penalised");
+  if (!fits(*row)) {
+    fail_input("the solver '{}' does not fit the {} loss", row->name, examples.game().name());
   }
-  if (asked == (smooth ? Solver::dual_ascent : Solver::newton)) {
-    fail_input(
-        "this solver does not fit the {} loss: newton is for the log loss, dual ascent for the "
-        "others",
-        examples.game().name());
-  }
-  return asked;
+  return *row;
 }
 
 Preconditioning choose_preconditioning(const ProblemSize& size, bool may_sample) {
@@ -63,7 +63,7 @@ std::size_t products_limit(const ProblemSize& size, Preconditioning precondition
 
 int newton_steps_before_interior(const ProblemSize& size, const SolveOptions& options) {
   const bool free_choice = options.solver == Solver::automatic && options.max_iterations == 0;
-  if (!free_choice || !size.few_parameters()) return 0;
+  if (!free_choice || size.parameters > few_parameters) return 0;
   return size.cheap_factors() ? 20 : 500;
 }
 

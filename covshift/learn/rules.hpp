@@ -15,8 +15,6 @@ struct ProblemSize {
   bool dense = true;
   bool one_holder = true;
 
-  /// Factoring the system of all parameters takes less than a second.
-  [[nodiscard]] bool few_parameters() const { return parameters <= 2000; }
   /// A step with the factored Hessian costs little: a few passes at most, or next to nothing.
   [[nodiscard]] bool cheap_factors() const {
     return parameters <= 200 && rows * parameters * parameters < 2e9;
@@ -32,8 +30,9 @@ enum class Preconditioning {
   diagonal,  ///< otherwise
 };
 
-/// `asked`, or the solver that fits the loss and the size. Throws Error if `asked` does not fit.
-Solver choose_solver(const Examples& examples, Solver asked);
+/// The row of `asked`; if automatic, the first that fits the loss and the size. Throws Error if
+/// `asked` does not fit.
+const SolverRow& choose_solver(const Examples& examples, Solver asked);
 Preconditioning choose_preconditioning(const ProblemSize& size, bool may_sample = true);
 /// How many conjugate gradient products a Newton step may take. Beyond that the preconditioner
 /// at_zero gives way to the factored Hessian: as many products take as long as factoring it.

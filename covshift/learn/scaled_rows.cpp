@@ -11,14 +11,14 @@
 namespace covshift {
 namespace {
 
-/// Label-major blocks to rows of `labels` numbers.
+/// A label-major block to rows of `labels` numbers.
 void from_block(const double* block, std::size_t n, std::size_t labels, double* rows) {
   for (std::size_t b = 0; b < n; ++b) {
     for (std::size_t y = 0; y < labels; ++y) rows[b * labels + y] = block[y * block_rows + b];
   }
 }
 
-/// body(row) for every row of weights, on all threads where there are many.
+/// body(row) for every row of the weights, in parallel if there are many.
 template <typename Body>
 void each_row(int threads, const RowMatrix& t, const Body& body) {
   const auto rows = static_cast<std::size_t>(t.rows());
@@ -32,7 +32,7 @@ void each_row(int threads, const RowMatrix& t, const Body& body) {
 
 BlockBody keep_rows(int labels, double* psi, double* q) {
   const auto k = static_cast<std::size_t>(labels);
-  return [k, psi, q](const BlockOf& block) {
+  return [k, psi, q](const ExampleBlock& block) {
     if (psi != nullptr) from_block(block.psi, block.rows, k, psi + block.first * k);
     if (q != nullptr) from_block(block.back, block.rows, k, q + block.first * k);
   };
@@ -67,16 +67,16 @@ ScaledRows::ScaledRows(const ScaledFeatures& features, int labels, int threads,
       rho_.push_back(scaled ? std::exp(features.log_scale[row(i) * scales + v] - log_r) : 1.0);
     }
   }
-  // Lanes depend on the problem alone, so that sums come out the same for any number of threads:
-  // enough of them for a large machine, few enough that their partial sums stay small beside the
-  // data, and one where the whole problem is small.
+  // Lanes depend on the problem alone, so that sums do not depend on the number of threads: enough
+  // for many threads, but with partial sums small compared to the data; one if the problem is
+  // small.
   const std::size_t parameters = static_cast<std::size_t>(dims()) * labels_;
   const std::size_t numbers = entries(features.features);
   if (numbers * labels_ > 200'000) {
     lanes_ = std::clamp<std::size_t>(numbers / (4 * parameters + 1), 4, 64);
     lanes_ = std::min(lanes_, size() / block_rows + 1);
   }
-  // A block is read twice, the second time from the cache near the core.
+  // A block is read twice, the second time from the cache.
   constexpr std::size_t cache = 1U << 15U;  // numbers
   block_ = std::clamp<std::size_t>(cache / (cols_ + 1) / 4 * 4, 4, block_rows);
 }
@@ -141,17 +141,11 @@ DenseBlock ScaledRows::dense_block(std::size_t first, std::size_t n, Workspace& 
         }
       },
       features_.features.storage);
-  if (!rho_.empty() && !features_.scale_of_column.empty()) {
-    for (std::size_t b = 0; b < n; ++b) {
-      const double* rho = rho_of(first + b);
-      double* row = work.memory.data() + b * stride;
-      for (std::size_t j = 0; j < cols_; ++j) row[j] *= rho[features_.scale_of_column[j]];
-    }
-  } else if (!rho_.empty()) {
-    for (std::size_t b = 0; b < n; ++b) {
-      double* row = work.memory.data() + b * stride;
-      for (std::size_t j = 0; j < cols_; ++j) row[j] *= rho_of(first + b)[0];
-    }
+  const std::span<const int> scale_of = features_.scale_of_column;
+  for (std::size_t b = 0; b < n && !rho_.empty(); ++b) {
+    const double* rho = rho_of(first + b);
+    double* row = work.memory.data() + b * stride;
+    for (std::size_t j = 0; j < cols_; ++j) row[j] *= rho[scale_of.empty() ? 0 : scale_of[j]];
   }
   return work.rows;
 }
@@ -171,7 +165,7 @@ SparseRow ScaledRows::sparse_row(std::size_t i, Workspace& work) const {
       },
       features_.features.storage);
   if (out.values == nullptr) {
-    work.memory.resize(out.entries + 1);  // each_entry gives the bias, too
+    work.memory.resize(out.entries + 1);  // each_entry visits the bias, too
     double* to = work.memory.data();
     each_entry(i, [&](std::size_t /*j*/, double z) { *to++ = z; });
     out.values = work.memory.data();
@@ -268,7 +262,7 @@ void ScaledRows::times_transposed(std::size_t first, std::size_t n, const double
 void ScaledRows::add(std::size_t i, const double* delta, Packed& t, Workspace& work) const {
   times_transposed(i, 1, delta, t, work);
   if (sparse()) return;
-  // Beyond the columns a sum may hold anything, but weights are 0.
+  // The padding of sums is arbitrary, that of weights is 0.
   const std::size_t pitch = padded(cols_);
   for (std::size_t y = 0; y < t.labels; ++y) {
     std::fill_n(t.features.data() + y * pitch + cols_, pitch - cols_, 0.0);

@@ -6,7 +6,6 @@
 #include "covshift/base/threads.hpp"
 #include "covshift/learn/objective.hpp"
 #include "covshift/learn/rules.hpp"
-#include "covshift/learn/solvers.hpp"
 
 namespace covshift {
 namespace {
@@ -62,13 +61,13 @@ Solution solve(const Examples& examples, const SolveOptions& options) {
   }
   if (!options.start.empty()) as_matrix(options.start, examples);
   if (!options.start_adversary.empty()) check_adversary(options.start_adversary, examples);
-  const Solver solver = choose_solver(examples, options.solver);
-  if (solver == Solver::interior) return solve_interior(examples, options);
-  if (solver == Solver::dual_ascent) return solve_dual_ascent(examples, options);
-  const int steps = newton_steps_before_interior(ProblemSize(examples), options);
+  const SolverRow& chosen = choose_solver(examples, options.solver);
+  const int steps = chosen.solver == Solver::newton
+                        ? newton_steps_before_interior(ProblemSize(examples), options)
+                        : 0;
   SolveOptions first = options;
   if (steps > 0) first.max_iterations = steps;
-  Solution solution = solve_newton(examples, first);
+  Solution solution = chosen.solve(examples, first);
   if (steps == 0 || solution.status != Status::iteration_limit) return solution;
   first = options;
   first.start = solution.weights;

@@ -2,17 +2,17 @@
 #pragma once
 
 #include <functional>
-#include <string_view>
 #include <vector>
 
 #include "covshift/base/names.hpp"
 #include "covshift/learn/problem.hpp"
+#include "covshift/learn/solver.hpp"
 
 namespace covshift {
 
 enum class Status {
   converged,        ///< gap <= tolerance * max(1, |objective|)
-  iteration_limit,  ///< out of iterations, or no step improves on rounding; see the gap
+  iteration_limit,  ///< out of iterations, or rounding prevents further progress; see the gap
   time_limit,
   stopped,     ///< by the observer
   non_finite,  ///< the numbers overflowed; the last finite weights are returned
@@ -24,13 +24,6 @@ inline constexpr auto names<Status> =
                                   {Status::time_limit, "time_limit"},
                                   {Status::stopped, "stopped"},
                                   {Status::non_finite, "non_finite"}});
-
-enum class Solver {
-  automatic,
-  interior,     ///< few parameters, any loss: interior point
-  newton,       ///< log loss: Newton's method, by conjugate gradients where parameters are many
-  dual_ascent,  ///< many parameters, piecewise linear losses: dual coordinate ascent
-};
 
 struct Progress {
   int iteration = 0;
@@ -48,12 +41,12 @@ struct SolveOptions {
   double time_limit = 0;    ///< seconds; 0: none
   int threads = 0;          ///< 0: all cores
   unsigned long long seed = 0;
-  /// Where to start: an earlier solution's weights and adversary, of another lambda perhaps; each
-  /// solver uses what helps it (dual ascent the adversary, the others the weights). Empty: neither.
+  /// An earlier solution to start from, perhaps of another lambda; empty: none. Dual ascent uses
+  /// the adversary, the other solvers the weights.
   std::span<const double> start;
   std::span<const double> start_adversary;
   Observer observer;
-  const Reducer* reducer = nullptr;  ///< for examples in several places
+  const Reducer* reducer = nullptr;  ///< sums over several holders of examples
 };
 
 struct Solution {
@@ -68,11 +61,11 @@ struct Solution {
   double seconds = 0;
 };
 
-/// Checks the problem (throws Error) and solves it. The same answer, bit for bit, for any number
-/// of threads.
+/// Checks the problem (throws Error) and solves it. The result is bit-identical for any number of
+/// threads.
 Solution solve(const Problem& problem, const SolveOptions& options = {});
 /// The same for a problem that has been checked (see check).
-Solution solve(const class Examples& examples, const SolveOptions& options);
+Solution solve(const Examples& examples, const SolveOptions& options);
 
 /// F, its gradient, D at the adversary's answer and their gap at given weights.
 struct Evaluation {

@@ -1,4 +1,4 @@
-// What the solvers share; not for users of the library (see solve.hpp).
+// Internal to learn/: the solvers and what they share. Users include solve.hpp.
 #pragma once
 
 #include <chrono>
@@ -11,16 +11,15 @@
 
 namespace covshift {
 
-/// Keeps the best certified weights, watches limits and calls the observer.
+/// Keeps the best certified weights, checks limits and calls the observer.
 class Monitor {
  public:
   Monitor(const Examples& examples, const SolveOptions& options, Solver solver, int max_iterations);
 
-  /// Takes note of weights with their certificate; true if the solver is to stop.
+  /// Records weights with their certificate; true if the solver must stop.
   bool stop(const RowMatrix& t, const Bounds& certificate, int iteration);
   [[nodiscard]] double target(double objective) const;
-  /// True if time is up, for solvers that certify only now and then. All holders get the same
-  /// answer, so all must ask.
+  /// True if time is up. A reduction over all holders, so all must call it.
   [[nodiscard]] bool out_of_time() const;
   Solution finish(int iterations);
   [[nodiscard]] const SolveOptions& options() const { return options_; }
@@ -37,15 +36,11 @@ class Monitor {
   Solution solution_;
 };
 
-/// The best T and its adversaries of log loss as a start for another game on the same examples.
-/// Returns T at the best scale for the game, whose objective is near the least, and fills q
-/// (examples x K) with the adversaries, whose dual value is near the greatest: A(q) = 2 lambda T at
-/// that optimum. None if Newton's method does not converge in a few steps.
+/// The optimum of log loss as a start for another game on the same examples: T at the best scale
+/// for the game, with an objective near the optimum, and in q (examples x K) the adversaries, with
+/// a dual value near the optimum since A(q) = 2 lambda T. None if Newton's method does not converge
+/// in a few steps.
 std::optional<RowMatrix> log_start(const Examples& examples, const SolveOptions& options,
                                    std::span<double> q);
-
-Solution solve_newton(const Examples& examples, const SolveOptions& options);
-Solution solve_interior(const Examples& examples, const SolveOptions& options);
-Solution solve_dual_ascent(const Examples& examples, const SolveOptions& options);
 
 }  // namespace covshift

@@ -12,7 +12,7 @@
 namespace covshift {
 namespace {
 
-/// 1/m sum_i w_i psi_i[y_i], the training statistics that the adversary has to match.
+/// 1/m sum_i w_i psi_i[y_i], the training statistics that the adversary must match.
 double matched_statistics(const Classifier& model, const Problem& problem) {
   const Examples examples(problem, 1, nullptr);
   const auto k = static_cast<std::size_t>(examples.labels());
@@ -68,7 +68,7 @@ Certificate certificate_of(const Classifier& model, const TrainingData& data,
   const auto k = static_cast<std::size_t>(model.game().labels());
   const Game& game = model.game();
   if (game.label_costs())
-    return c;  // the hinge is no loss of a distribution: no game on the target
+    return c;  // the hinge is not a loss of a distribution: no game on the target
   const std::vector<double> psi = model.potentials(*data.target, data.given_target);
   std::vector<double> q(k);
   double value = 0;
@@ -93,9 +93,10 @@ Certificate certificate_of(const Classifier& model, const TrainingData& data,
 std::string describe(const Certificate& c, const std::string& loss) {
   if (!c.target_value) {
     return fmt::format(
-        "Promised: the training problem is solved to within {:.2g} of its optimum {}; nothing is "
+        "Promised: the training problem is solved to within {:.2g} of its optimum {:.4g}; nothing "
+        "is "
         "promised about data that differ from the training data.",
-        c.gap, fmt::format("{:.4g}", c.game_value));
+        c.gap, c.game_value);
   }
   if (!c.reliable) {
     return fmt::format(
@@ -103,8 +104,7 @@ std::string describe(const Certificate& c, const std::string& loss) {
         "bound on the target. The samples contradict the density ratio (training weights average "
         "{:.2g} where they should average 1; value {:.4g} on the target sample against a risk of "
         "{:.4g}), so the target has regions the training data do not support: collect labels "
-        "there, "
-        "or generalize less.",
+        "there, or generalize less.",
         c.gap, c.mean_weight, *c.target_value, *c.target_risk);
   }
   return fmt::format(

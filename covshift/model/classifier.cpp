@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/number.hpp"
 #include "covshift/base/threads.hpp"
-#include "covshift/data/number.hpp"
 #include "covshift/data/rows.hpp"
 #include "covshift/learn/examples.hpp"
 #include "covshift/ratio/diagnostics.hpp"
@@ -27,7 +27,7 @@ std::shared_ptr<const Game> game_for(const FitOptions& options, const Method& me
   return make_game(options.loss.empty() ? std::string(method.loss) : options.loss, classes);
 }
 
-/// A training problem under an assumption, with the numbers it points to.
+/// A training problem under an assumption, with the data it refers to.
 struct Setting {
   Setting(const TrainingData& data, const FitOptions& options, Shift under, const Game& game)
       : shift(std::move(under)), rows(shift.at(data.features, data.given_train)) {
@@ -49,7 +49,7 @@ struct Setting {
   Setting& operator=(const Setting&) = delete;
 
   Shift shift;
-  Shift::Rows rows;
+  Shift::Ratios rows;
   Problem problem;
 };
 
@@ -58,7 +58,7 @@ struct Choice {
   Assumption assumption;
 };
 
-/// What is to be compared: usually one method under one assumption.
+/// The candidates: usually one method under one assumption.
 std::vector<Choice> choices(const FitOptions& options) {
   std::vector<Choice> list;
   if (options.method == "auto") {
@@ -83,7 +83,7 @@ std::vector<Choice> choices(const FitOptions& options) {
   return list;
 }
 
-/// Checks everything that a problem of these data would be checked for.
+/// Checks the data as a training problem.
 void check_data(const TrainingData& data, const FitOptions& options) {
   const std::unique_ptr<Game> any = log_game(std::max(2, data.classes));
   Problem problem;
@@ -105,12 +105,12 @@ void check_classes(const TrainingData& data) {
     another = data.labels[i] != first;
   }
   if (!another) {
-    fail_input("the training data have one class only; a classifier needs at least two");
+    fail_input("the training data have only one class; a classifier needs at least two");
   }
 }
 
-/// The data of a fit, checked once, with copies counted as one example of their weight: a solver's
-/// path, and so the last digits of its answer, cannot tell a weight of 2 from the row twice.
+/// The data of a fit, checked once, with copies merged into one example: the solver's path, and
+/// thus the last digits of its answer, are the same for a weight of 2 as for the row twice.
 struct CheckedData {
   CheckedData(const TrainingData& given, const FitOptions& options) : data(given) {
     const int threads = options.solve.threads;
@@ -137,7 +137,7 @@ struct CheckedData {
 
   TrainingData data;
   MatrixView target;
-  bool merged = false;  ///< copies are
+  bool merged = false;  ///< copies are merged
   std::vector<double> weights;
 };
 
@@ -146,7 +146,7 @@ void announce(const FitOptions& options, std::string_view stage) {
   if (options.progress) options.progress(stage, 0);
 }
 
-/// The rule for lambda, with automatic resolved; an Error where the data lack what it needs.
+/// The rule for lambda, with automatic resolved. Throws Error if the data lack what it needs.
 LambdaChoice lambda_choice(const std::vector<Choice>& candidates, const TrainingData& data,
                            const FitOptions& options) {
   const bool shifted = std::any_of(candidates.begin(), candidates.end(), [](const Choice& c) {
@@ -154,8 +154,8 @@ LambdaChoice lambda_choice(const std::vector<Choice>& candidates, const Training
   });
   if (shifted && data.target == nullptr) {
     fail_input(
-        "method {} needs a target: the unlabelled inputs the model is for; without one use "
-        "lr, adv01 or svm",
+        "method {} needs a target: unlabelled inputs from where the model will be used; without "
+        "one use lr, adv01 or svm",
         options.method);
   }
   LambdaChoice choice = options.lambda;
@@ -163,12 +163,12 @@ LambdaChoice lambda_choice(const std::vector<Choice>& candidates, const Training
     choice.kind = shifted ? LambdaChoice::Kind::iwcv : LambdaChoice::Kind::cv;
   }
   if (choice.kind == LambdaChoice::Kind::iwcv && data.target == nullptr) {
-    fail_input("iwcv weighs held-out losses by the density ratio: it needs a target; use cv");
+    fail_input("iwcv weights held-out losses by the density ratio and needs a target; use cv");
   }
   return choice;
 }
 
-/// Ratios are fitted to the caller's weights, as they are without a classifier.
+/// Ratios are fitted with the caller's weights, as without a classifier.
 Shift estimate_shift(const TrainingData& data, std::span<const double> sample_weight,
                      const Assumption& assumption, const FitOptions& options) {
   if (data.shift != nullptr) return *data.shift;
@@ -201,7 +201,8 @@ struct Selected {
   std::vector<Candidate> tried;
 };
 
-/// Candidates are compared by their held-out losses; a single one with a given lambda needs none.
+/// Chooses the candidate with the smallest held-out loss; a single one with a given lambda needs
+/// none.
 Selected select(const std::vector<Choice>& candidates, const LambdaChoice& lambda,
                 const TrainingData& data, const Shift& shift, const Game& game, CrossValidation& cv,
                 const FitOptions& options) {
@@ -211,7 +212,7 @@ Selected select(const std::vector<Choice>& candidates, const LambdaChoice& lambd
   double least = 0;
   for (const Choice& c : candidates) {
     const Setting setting(data, options, shift.assuming(c.assumption, data.views), game);
-    // Held-out losses are weighted for every candidate, those that train without weights too.
+    // Held-out losses are weighted for every candidate, even those that train without weights.
     const bool importance = lambda.kind == LambdaChoice::Kind::iwcv || fixed;
     if (importance) cv.log_importance = setting.rows.log_ratio;
     const auto before = static_cast<double>(best_one.tried.size());

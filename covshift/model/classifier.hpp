@@ -1,5 +1,4 @@
-// model/: a fitted model: how it is fitted, what it predicts and promises, its file. Uses
-// everything but lab/.
+// model/: fitted models: fitting, prediction, certificate, file format.
 #pragma once
 
 #include <functional>
@@ -24,7 +23,7 @@ namespace covshift {
 /// The regularisation weight: a number, or chosen by cross validation on a grid.
 struct LambdaChoice {
   enum class Kind {
-    automatic,  ///< cv where the method ignores the shift, else iwcv (as in the paper)
+    automatic,  ///< cv if the method ignores the shift, else iwcv (as in the paper)
     fixed,
     cv,
     iwcv,
@@ -32,7 +31,7 @@ struct LambdaChoice {
   Kind kind = Kind::automatic;
   double value = 0;
 
-  /// A positive number, "cv", "iwcv" or "" (automatic); an Error otherwise.
+  /// A positive number, "cv", "iwcv" or "" (automatic); throws Error otherwise.
   static LambdaChoice parse(const std::string& text);
 };
 
@@ -51,8 +50,8 @@ struct FitOptions {
   /// held-out loss.
   std::string method = "robust";
   std::string loss;                      ///< empty: the method's
-  std::optional<CostMatrix> costs;       ///< the loss, where it is a cost matrix
-  std::optional<Assumption> generalize;  ///< none: the method's
+  std::optional<CostMatrix> costs;       ///< the loss, if it is a cost matrix
+  std::optional<Assumption> generalize;  ///< empty: the method's
   bool choose_temper = false;            ///< temper with g chosen by importance-weighted CV
   ShiftOptions shift;
   LambdaChoice lambda;
@@ -60,14 +59,14 @@ struct FitOptions {
   int folds = 5;
   bool bias = true;
   double delta = 0.05;    ///< of the certificate's finite-sample term
-  bool held_out = false;  ///< also predict every training row by a fit that has not seen it
-  SolveOptions solve;     ///< with threads and seed, which all parts use; observes the last fit
-  std::function<bool()> cancelled;  ///< asked by several threads; true: throws Error (stopped)
-  /// What is being done, and the share of it that is done; one thread at a time.
+  bool held_out = false;  ///< also predict every training row with a fit that has not seen it
+  SolveOptions solve;     ///< threads and seed are for all parts; the observer sees the last fit
+  std::function<bool()> cancelled;  ///< called by several threads; true: throws Error (stopped)
+  /// The stage and the share of it that is done; called by one thread at a time.
   std::function<void(std::string_view, double)> progress;
 };
 
-/// What a classifier learns from, in the caller's memory.
+/// Training data in the caller's memory.
 struct TrainingData {
   TrainingData() = default;
   TrainingData(const Preparation& preparation, const PreparedRows& train,
@@ -77,11 +76,11 @@ struct TrainingData {
   std::span<const int> labels;
   int classes = 0;
   std::span<const double> sample_weight;
-  const MatrixView* target = nullptr;  ///< unlabelled inputs the model is for
+  const MatrixView* target = nullptr;  ///< unlabelled inputs from where the model will be used
   Views views;
   GivenDensities given_train, given_target;
-  /// The shift between features and target if already estimated (with these views), for several
-  /// fits to the same data; null: estimated.
+  /// The shift between features and target if already estimated with these views, for several fits
+  /// to the same data; null: estimated.
   const Shift* shift = nullptr;
 };
 
@@ -100,10 +99,10 @@ struct FitReport {
   Solution solution;  ///< without its weights
   double lambda = 0;
   std::string lambda_choice;          ///< fixed, cv or iwcv
-  std::vector<Candidate> candidates;  ///< what was tried where something was chosen
-  std::optional<RatioSummary> ratio;  ///< where there is a target
-  std::vector<double> held_out;       ///< potentials, rows x K, if asked for
-  double seconds = 0;                 ///< of everything: ratio, selection and the fit
+  std::vector<Candidate> candidates;  ///< what was tried, if something was chosen
+  std::optional<RatioSummary> ratio;  ///< if there is a target
+  std::vector<double> held_out;       ///< potentials, rows x K, if requested
+  double seconds = 0;                 ///< in total: ratio, selection and fit
 };
 
 struct Predictions {
@@ -120,7 +119,7 @@ class Classifier {
  public:
   static Classifier fit(const TrainingData& data, const FitOptions& options);
 
-  /// Row by row: any number of rows, in any order, gives the same answers.
+  /// Each row is predicted independently of the others.
   [[nodiscard]] Predictions predict(const MatrixView& x, const GivenDensities& given = {},
                                     int threads = 0) const;
   /// psi of each row, rows x K.
@@ -147,7 +146,7 @@ class Classifier {
 
  private:
   explicit Classifier(Shift shift) : shift_(std::move(shift)) {}
-  /// Potentials and log ratios: of a few rows, and of all by threads.
+  /// Potentials and log ratios: of a few rows, and of all rows with threads.
   void evaluate(const MatrixView& x, const GivenDensities& given, double* psi,
                 double* log_ratio) const;
   void evaluate_all(const MatrixView& x, const GivenDensities& given, int threads,
@@ -165,7 +164,7 @@ class Classifier {
   FitReport report_;
 };
 
-/// `statement`: the certificate in words; empty: left out.
+/// `statement`: the certificate in words; omitted if empty.
 nlohmann::ordered_json to_json(const Certificate& certificate, const std::string& statement = {});
 nlohmann::ordered_json to_json(const std::vector<ViewShift>& views);
 

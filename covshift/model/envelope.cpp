@@ -51,7 +51,7 @@ json unseal(const FileFormat& format, const std::string& text, const std::string
         source, format.what, found, format.version);
   }
   if (found < 1) fail_input("{}: there is no format version {}", source, found);
-  // The body is checked as it stands in the file: one line.
+  // The checksum is that of the body as stored: one line.
   const std::size_t key = text.find(body_key);
   const std::size_t begin = key == std::string::npos ? text.size() : key + body_key.size();
   const std::string_view line =

@@ -1,4 +1,4 @@
-// The envelope of every file that covshift writes: format, version, program, checksum, body.
+// The envelope of model files: format, version, program, checksum, body.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -10,13 +10,13 @@ namespace covshift {
 struct FileFormat {
   std::string_view name;  ///< "covshift model"
   std::string_view what;  ///< "model", for messages
-  int version;            ///< the newest there is
+  int version;            ///< the newest
 };
 
 /// The text of a file.
 std::string seal(const FileFormat& format, const nlohmann::json& body);
-/// Its body; an Error for a text that is truncated, was changed, or is of another format or of a
-/// newer version. `source` says where it comes from.
+/// The body. Throws Error if the text is truncated, was changed, or has another format or a newer
+/// version. `source` names it in messages.
 nlohmann::json unseal(const FileFormat& format, const std::string& text, const std::string& source);
 
 }  // namespace covshift

@@ -81,7 +81,7 @@ std::vector<std::string> Model::action_names() const {
   if (a == k || a == k + 1) {
     names = preparation_.classes().names();
     if (a == k) return names;
-    // A class may have that name too; the action's must differ.
+    // A class may be called abstain; the names must differ.
     std::string abstain = "abstain";
     while (std::find(names.begin(), names.end(), abstain) != names.end()) abstain += '_';
     names.push_back(abstain);

@@ -1,4 +1,4 @@
-// A model as users keep it: from the columns of a file to predictions, in one file of its own.
+// A complete model, from the columns of a file to predictions, stored in one file.
 #pragma once
 
 #include <string>
@@ -15,19 +15,19 @@ struct ModelOptions : PreparationOptions {
 
 class Model {
  public:
-  /// Learns from labelled data and, for methods under shift, unlabelled data (null: none), whose
-  /// labels are ignored if there are any.
+  /// Learns from labelled data and, for methods under shift, unlabelled data (null: none). Labels
+  /// in the latter are ignored.
   static Model fit(const Input& train, const Input* target, const ModelOptions& options);
-  /// The same from rows that `preparation` has prepared.
+  /// From rows that `preparation` has prepared.
   static Model fit(Preparation preparation, const PreparedRows& train, const PreparedRows* target,
                    const FitOptions& options);
 
-  /// Of rows that preparation().encode() gave; a block of them is scaled at a time.
+  /// For rows from preparation().encode(); scales a block of them at a time.
   [[nodiscard]] Predictions predict(const PreparedRows& rows, int threads = 0) const;
   [[nodiscard]] Predictions predict(const Input& rows, int threads = 0) const;
 
-  /// Written whole or not at all. Reading gives back the same predictions to the last bit; a file
-  /// that is truncated, changed by hand or of a newer version is refused.
+  /// Written atomically. A loaded model predicts the same to the last bit; a file that is
+  /// truncated, was edited or has a newer version is rejected.
   void save(const std::string& path) const;
   static Model load(const std::string& path);
   [[nodiscard]] std::string to_text() const;

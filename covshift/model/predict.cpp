@@ -1,4 +1,4 @@
-// What a classifier says of rows it has not seen.
+// Predictions of a classifier.
 #include <algorithm>
 #include <cmath>
 
@@ -41,7 +41,7 @@ std::vector<double> shrunk_row(const MatrixView& x, std::size_t row) {
 
 void Classifier::evaluate(const MatrixView& x, const GivenDensities& given, double* psi,
                           double* log_ratio) const {
-  const Shift::Rows rows = shift_.at(x, given);
+  const Shift::Ratios rows = shift_.at(x, given);
   std::copy(rows.log_ratio.begin(), rows.log_ratio.end(), log_ratio);
   ScaledFeatures features;
   features.features = x;
@@ -55,9 +55,9 @@ void Classifier::evaluate(const MatrixView& x, const GivenDensities& given, doub
   const int labels = game_->labels();
   const RowMatrix t = Eigen::Map<const RowMatrix>(
       weights_.data(), static_cast<Eigen::Index>(cols_) + (bias_ ? 1 : 0), labels);
-  ScaledRows(features, labels, 1).potentials(t, psi);  // rows do not depend on each other
+  ScaledRows(features, labels, 1).potentials(t, psi);  // one thread: called in parallel
 
-  // Features so large that their products overflow: the same direction from nearer by.
+  // If products of large features overflow, use a shorter row of the same direction.
   const auto k = static_cast<std::size_t>(labels);
   const auto scales = static_cast<std::size_t>(features.scales);
   for (std::size_t i = 0; i < x.rows; ++i) {

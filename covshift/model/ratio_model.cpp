@@ -45,7 +45,7 @@ RatioModel RatioModel::from_text(const std::string& text, const std::string& sou
   std::shared_ptr<const DensityRatio> ratio =
       ratio_from_json(json_field<json>(body, "ratio", source));
   if (scaler.cols() != encoder.cols() || ratio->cols() != encoder.cols()) {
-    fail_input("{}: the parts of the density ratio are of different sizes", source);
+    fail_input("{}: the parts of the density ratio have different sizes", source);
   }
   return {Preparation(std::move(encoder), std::move(scaler)), std::move(ratio)};
 }

@@ -1,4 +1,4 @@
-// A density ratio as users keep it: with the names and the scaling of its columns.
+// A density ratio with the names and scaling of its columns.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@ namespace covshift {
 
 class RatioModel {
  public:
-  /// Without a target (null) there is no shift and the ratio is 1. Scaled as a Model's features
-  /// are, so that the same options give a Model the same joint ratio, to the last bit.
+  /// Without a target (null) the ratio is 1. Features are scaled as for a Model, so the same
+  /// options give a Model the same joint ratio, to the last bit.
   static RatioModel fit(Preparation preparation, const PreparedRows& train,
                         const PreparedRows* target, const RatioOptions& options);
 
-  /// log P_test(x)/P_train(x) of rows that preparation().encode() gave.
+  /// log P_test(x)/P_train(x) of rows from preparation().encode().
   [[nodiscard]] std::vector<double> log_ratio(const PreparedRows& rows, int threads = 0) const;
   [[nodiscard]] std::vector<double> log_ratio(const Input& rows, int threads = 0) const {
     return log_ratio(preparation_.encode(rows, threads), threads);
@@ -26,7 +26,7 @@ class RatioModel {
   [[nodiscard]] const Preparation& preparation() const { return preparation_; }
   [[nodiscard]] const DensityRatio& ratio() const { return *ratio_; }
 
-  /// In the frame of a model file: a version, a checksum.
+  /// In the envelope of a model file, with version and checksum.
   [[nodiscard]] std::string to_text() const;
   static RatioModel from_text(const std::string& text, const std::string& source);
 

@@ -1,4 +1,4 @@
-// How good predictions are, where labels are known.
+// Scores of predictions against known labels.
 #pragma once
 
 #include <span>
@@ -10,20 +10,20 @@ namespace covshift {
 
 struct Scores {
   std::size_t n = 0;        ///< rows scored
-  std::size_t unknown = 0;  ///< of them with a label that training never saw
-  /// Share of rows whose likeliest action is their class. NaN, like the two below that are of
-  /// classes, where the actions of a cost matrix are not classes (neither K nor K + 1 of them).
+  std::size_t unknown = 0;  ///< rows with a label that training never saw
+  /// Share of rows whose likeliest action is their class. NaN, like log_loss and brier, if the
+  /// actions of a cost matrix are not classes (neither K nor K + 1 of them).
   double accuracy = 0;
   double abstained = 0;      ///< share of rows whose likeliest action is not a class
-  double expected_loss = 0;  ///< mean loss of the predictor's distribution, in the model's own loss
+  double expected_loss = 0;  ///< mean loss of the predictor's distribution, by the model's loss
   double log_loss = 0;       ///< mean -log p(label) in nats; infinite if some label had p = 0
   double brier = 0;          ///< mean squared distance of p from the label, summed over classes
   /// confusion[label * actions + action]: counts of likeliest actions by true label.
   std::vector<std::size_t> confusion;
 };
 
-/// Labels in 0 .. K-1; -1 for one that training never saw: it counts as an error in the accuracy
-/// and is left out of the other means.
+/// Labels are in 0 .. K-1, or -1 if training never saw them: these count as errors in the accuracy
+/// and are left out of the other means.
 Scores score(const Predictions& predictions, std::span<const int> labels, const Game& game);
 
 }  // namespace covshift

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "covshift/data/number.hpp"
+#include "covshift/base/number.hpp"
 
 namespace covshift {
 

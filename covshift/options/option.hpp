@@ -1,17 +1,17 @@
-// options/: the one table of options (options.hpp) and what a row of it is (here). The program's
-// flags, help, completion and docs/options.md, and the Python package's defaults and checks all
-// come from it. Uses everything that has options; only cli/ and python/bind use it.
+// options/: the table of options (options.hpp) and its rows (here). The program's flags, help,
+// completion and docs/options.md, and the Python package's defaults and checks all come from it.
 #pragma once
 
-#include <charconv>
 #include <functional>
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/names.hpp"
+#include "covshift/base/number.hpp"
 
 namespace covshift {
 
@@ -26,20 +26,20 @@ enum class OptionType {
 };
 
 /// On the command line ("--scale", "-o,--output", "TRAIN" for a positional argument) and in Python
-/// (null: in the program only), with Python's default where that is another.
+/// (empty: only in the program), with Python's default if it differs.
 struct OptionName {
   const char* flag;
   const char* python = "";
   const char* python_fallback = nullptr;
 };
 
-/// A row of the table, bound to the variable it sets: its default is the variable's value when the
-/// row is made.
+/// A row of the table, bound to the variable it sets. The default is the variable's value when the
+/// row is created.
 struct Option {
   std::string flag, python;
   std::optional<std::string> python_fallback;
   OptionType type = OptionType::text;
-  std::string values;    ///< "unit|standard|none"; in capitals what stands for any value: "FILE"
+  std::string values;    ///< "unit|standard|none"; capitals stand for any value: "FILE"
   std::string fallback;  ///< the default as users write it; empty: none
   std::string help;      ///< one sentence
   std::function<void(const std::vector<std::string>&)> set;  ///< throws Error
@@ -60,7 +60,7 @@ struct Range {
   }
   /// " >= 0 (0 means all cores)".
   [[nodiscard]] std::string text() const;
-  /// The sentence with the note.
+  /// The help text with the note.
   [[nodiscard]] std::string explained(std::string help) const;
 };
 inline constexpr Range positive{.low = 0, .low_excluded = true};
@@ -78,7 +78,7 @@ double parse_in(const Range& range, const std::string& text);
 
 // --- rows ---
 
-/// Anything that texts, or one text, say.
+/// Any number of texts, or one text.
 Option row(OptionName name, OptionType type, std::string values, std::string fallback,
            std::string help, std::function<void(const std::vector<std::string>&)> set);
 Option parsed(OptionName name, OptionType type, std::string values, std::string fallback,
@@ -100,19 +100,18 @@ Option choice(OptionName name, E& x, std::string help) {
                 std::move(help), [&x](const std::string& given) { x = parse_name<E>(given); });
 }
 
+/// A number 0, 1, 2, ...
 template <typename Int>
 Option whole(OptionName name, Int& x, const Range& range, std::string help) {
   if (*range.note != '\0') help += fmt::format(" ({})", range.note);
   return parsed(
       name, OptionType::whole, "N", fmt::format("{}", x), std::move(help),
       [&x, range](const std::string& given) {
-        Int value{};
-        const char* end = given.data() + given.size();
-        const auto [stop, error] = std::from_chars(given.data(), end, value);
-        if (stop != end || error != std::errc{} || !range.contains(static_cast<double>(value))) {
+        const std::optional<std::uint64_t> value = parse_count(given);
+        if (!value || !std::in_range<Int>(*value) || !range.contains(static_cast<double>(*value))) {
           fail_input("must be a whole number{}, not '{}'", range.text(), given);
         }
-        x = value;
+        x = static_cast<Int>(*value);
       });
 }
 
@@ -121,7 +120,7 @@ inline Option required(Option option) {
   return option;
 }
 
-/// Sets the option; an Error begins with the name by which the user knows it.
+/// Sets the option. Errors start with `name`, as the user knows it.
 void set_option(const Option& option, std::string_view name, const std::vector<std::string>& given);
 
 }  // namespace covshift

@@ -2,7 +2,7 @@
 
 #include <set>
 
-#include "covshift/data/number.hpp"
+#include "covshift/base/number.hpp"
 
 namespace covshift {
 namespace {
@@ -46,7 +46,7 @@ Option methods_option(std::vector<std::string>& x) {
              });
 }
 
-/// A file of costs is read later: what is wrong with a file is not a usage error.
+/// A file of costs is read later: an error in a file is not a usage error.
 Option loss_option(std::string& x) {
   return parsed(
       {"--loss", "loss", "log"}, Type::text, joined(with(loss_names(), {"cost:FILE"})), x,
@@ -281,7 +281,7 @@ std::vector<std::pair<std::string, Options>> python_options() {
   BiasedSampling sampling;
   RatioOptions ratio;
   ScaleKind scale = ModelOptions().scale;
-  RatioOptions alone;  // an estimator of its own is not smoothed for the sake of a classifier
+  RatioOptions alone;  // without a classifier, a ratio is not smoothed
   alone.lambda.rule = RatioLambda::Rule::cv;
   alone.alpha = 0;
   std::vector<std::pair<std::string, Options>> tables = {
@@ -301,7 +301,7 @@ std::vector<std::pair<std::string, Options>> python_options() {
   for (auto& [name, table] : tables) {
     if (name != "biased_sample") table.push_back(threads_option(ratio.threads));
     std::erase_if(table, [](const Option& o) { return o.python.empty(); });
-    for (Option& o : table) o.set = nullptr;  // bound to what ends here
+    for (Option& o : table) o.set = nullptr;  // bound to local variables
   }
   return tables;
 }

@@ -1,5 +1,5 @@
-// The table of options. Names, values and sentences stand in options.cpp; defaults are those of the
-// structures that the rows are bound to, and are shown as such.
+// The table of options. Names, values and descriptions are in options.cpp; defaults are those of
+// the structures that the rows are bound to.
 #pragma once
 
 #include "covshift/compare/compare.hpp"
@@ -10,7 +10,7 @@
 
 namespace covshift {
 
-// Rows that several commands have.
+// Rows shared by several commands.
 Option views_option(std::string& x);
 Option view_threshold_option(double& x);
 Option ratio_option(RatioMethod& x);
@@ -25,15 +25,15 @@ Option seed_option(Int& x) {
 
 /// `fit`, and RobustClassifier.
 Options model_options(ModelOptions& o);
-/// Inputs whose every column is a view, the default where each one is judged.
+/// Inputs with a view for each column.
 PreparationOptions by_column();
-/// `diagnose`, in both.
+/// `diagnose`, in the program and in Python.
 Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs);
 /// `compare`.
 Options compare_options(CompareOptions& o, PreparationOptions& inputs);
 /// `sample`, and biased_sample.
 Options sampling_options(BiasedSampling& o);
-/// Python's estimator of this ratio.
+/// Python's estimator for this ratio.
 Options ratio_options(RatioMethod method, RatioOptions& o);
 
 /// The tables of the Python package by class or function, with its defaults.

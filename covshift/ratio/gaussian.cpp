@@ -16,12 +16,12 @@ constexpr std::size_t column_limit = 5000;
 constexpr double singular = 1e-8;
 constexpr double ridge = 1e-6;
 
-struct Moments {
+struct MeanCovariance {
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
 };
 
-Moments moments_of(const Rows& rows, std::span<const double> weight, int threads) {
+MeanCovariance moments_of(const Rows& rows, std::span<const double> weight, int threads) {
   const auto d = static_cast<Eigen::Index>(rows.dims());
   const Lanes lanes(rows.size());
   const auto weight_of = [&](std::size_t i) { return weight.empty() ? 1.0 : weight[i]; };
@@ -35,7 +35,7 @@ Moments moments_of(const Rows& rows, std::span<const double> weight, int threads
       rows.add(i, weight_of(i) / total, sums[lane].data());
     }
   });
-  Moments moments;
+  MeanCovariance moments;
   moments.mean = sums[0];
   for (std::size_t lane = 1; lane < lanes.count; ++lane) moments.mean += sums[lane];
 
@@ -60,7 +60,7 @@ Moments moments_of(const Rows& rows, std::span<const double> weight, int threads
   return moments;
 }
 
-Gaussian plain(const Moments& moments) {
+Gaussian plain(const MeanCovariance& moments) {
   return {{moments.mean.begin(), moments.mean.end()},
           {moments.covariance.data(), moments.covariance.data() + moments.covariance.size()}};
 }
@@ -112,8 +112,8 @@ std::unique_ptr<GaussianRatio> GaussianRatio::fit(const RatioOptions& options, s
         "logistic ratio, or views",
         dims, column_limit);
   }
-  Moments train = moments_of(samples.train, samples.weight, options.threads);
-  Moments target = moments_of(samples.target, {}, options.threads);
+  MeanCovariance train = moments_of(samples.train, samples.weight, options.threads);
+  MeanCovariance target = moments_of(samples.target, {}, options.threads);
   if (!train.covariance.allFinite() || !target.covariance.allFinite()) {
     throw Error(Error::Kind::numeric, "the features' variances overflow; scale the features");
   }
@@ -126,7 +126,7 @@ std::unique_ptr<GaussianRatio> GaussianRatio::fit(const RatioOptions& options, s
   for (double& v : variance) v = v > 0 ? v : 1.0;
   const Eigen::VectorXd scale = variance.cwiseSqrt().cwiseInverse();
   double smallest = HUGE_VAL;
-  for (const Moments* m : {&train, &target}) {
+  for (const MeanCovariance* m : {&train, &target}) {
     const Eigen::MatrixXd scaled = scale.asDiagonal() * m->covariance * scale.asDiagonal();
     const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(scaled, Eigen::EigenvaluesOnly);
     smallest = std::min(smallest, eigen.eigenvalues()[0]);

@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/number.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
-#include "covshift/data/number.hpp"
 #include "covshift/ratio/gaussian.hpp"
 #include "covshift/ratio/kernel.hpp"
 #include "covshift/ratio/logistic.hpp"

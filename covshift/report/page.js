@@ -98,7 +98,7 @@ const summary = () => {
   const tiles = make('div', {class: 'tiles'});
   const tile = (big, small) => tiles.append(make('div', {class: 'tile'}, make('b', {}, big), make('span', {}, small)));
   tile(estimate({value: diagnosis.domain_auc, standard_error: diagnosis.domain_auc_standard_error}),
-       'domain AUC: 0.5 cannot be told apart, 1 no overlap');
+       'domain AUC: 0.5 no shift, 1 no overlap');
   tile(`p = ${short(diagnosis.p_value)}`, diagnosis.shift ? 'there is shift' : 'no shift is visible');
   const worth = diagnosis.effective_sample_size;
   tile(worth < 1000 ? worth.toFixed(1) : count(worth), `effective sample size of ${count(diagnosis.train)} training rows`);

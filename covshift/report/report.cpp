@@ -16,10 +16,10 @@ extern const std::string_view library;
 
 namespace {
 
-/// JSON that can stand in a script element: outside of its strings JSON has no '<', and in them
-/// \u003c is the same character, so that no text can end the element or begin a comment. All else
-/// that is not ASCII is escaped too; bytes that are no UTF-8 are replaced.
-std::string inert(const nlohmann::ordered_json& data) {
+/// JSON for a script element. '<' occurs only in strings, where \u003c means the same, so no string
+/// can end the element or begin a comment. Non-ASCII characters are escaped, invalid UTF-8
+/// replaced.
+std::string script_json(const nlohmann::ordered_json& data) {
   const std::string text =
       data.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
   std::string out;
@@ -47,9 +47,9 @@ std::string report_page(std::string_view kind, std::string_view title,
   }
   const nlohmann::ordered_json content = {
       {"kind", kind}, {"title", title}, {"version", version()}, {"data", data}};
-  const std::string json = inert(content);
+  const std::string json = script_json(content);
   // The template names what goes where: {{style}}, {{library}}, {{data}}, {{charts}}, {{script}}.
-  // Filled in one pass, so that no content is searched for places itself.
+  // Filled in one pass: what is inserted is not searched for placeholders.
   std::string out;
   std::string_view rest = embedded::page;
   while (true) {

@@ -14,7 +14,7 @@
 namespace covshift {
 namespace {
 
-/// Potentials of the rows of fold f at weights T, written to their places.
+/// Writes the potentials of the rows of fold f at weights T into psi.
 void held_out_psi(const Problem& problem, const std::vector<int>& fold, int f,
                   const std::vector<double>& weights, double* psi) {
   std::vector<std::size_t> own;
@@ -33,7 +33,7 @@ void held_out_psi(const Problem& problem, const std::vector<int>& fold, int f,
 
 std::vector<int> checked_folds(const Problem& problem, const CrossValidation& options) {
   Problem sound = problem;
-  sound.lambda = 1;  // the problem's own is not used
+  sound.lambda = 1;  // not used
   check_settings(sound);
   std::vector<int> fold = stratified_folds(problem.features, problem.labels, problem.sample_weight,
                                            options.folds, options.seed, options.copies_merged);
@@ -46,7 +46,7 @@ std::vector<int> checked_folds(const Problem& problem, const CrossValidation& op
   return fold;
 }
 
-/// The sample weights of the problem without fold f.
+/// The sample weights with those of fold f set to 0.
 std::vector<double> weights_without(const Problem& problem, const std::vector<int>& fold, int f) {
   std::vector<double> weight(fold.size(), 0.0);
   for (std::size_t i = 0; i < fold.size(); ++i) {
@@ -56,8 +56,8 @@ std::vector<double> weights_without(const Problem& problem, const std::vector<in
   return weight;
 }
 
-/// The problem without fold f, at its lambda; throws if stopped.
-Solution solve_without(const Problem& problem, const SolveOptions& options) {
+/// Throws Error if stopped.
+Solution solve_or_throw(const Problem& problem, const SolveOptions& options) {
   Solution solution = solve(Examples(problem, options.threads), options);
   if (solution.status == Status::stopped) throw Error(Error::Kind::stopped, "stopped");
   return solution;
@@ -112,7 +112,7 @@ std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossVa
 
   std::mutex mutex;
   double done = 0;
-  // losses[l * m + i]: of example i, held out, at lambda l.
+  // losses[l * m + i]: held-out loss of example i at lambda l.
   std::vector<double> losses(lambdas.size() * m, 0.0);
   parallel_tasks(options.threads, static_cast<std::size_t>(options.folds), [&](std::size_t f) {
     const auto own = static_cast<int>(f);
@@ -127,7 +127,7 @@ std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossVa
       training.lambda = lambdas[l];
       solve_options.start = solution.weights;
       solve_options.start_adversary = solution.adversary;
-      solution = solve_without(training, solve_options);
+      solution = solve_or_throw(training, solve_options);
       held_out_psi(problem, fold, own, solution.weights, psi.data());
       for (std::size_t i = 0; i < m; ++i) {
         if (fold[i] != own) continue;
@@ -171,7 +171,7 @@ std::vector<double> held_out_potentials(const Problem& problem, const CrossValid
     const std::vector<double> weight = weights_without(problem, fold, static_cast<int>(f));
     Problem training = problem;
     training.sample_weight = weight;
-    const Solution solution = solve_without(training, fold_options(options));
+    const Solution solution = solve_or_throw(training, fold_options(options));
     held_out_psi(problem, fold, static_cast<int>(f), solution.weights, psi.data());
   });
   return psi;

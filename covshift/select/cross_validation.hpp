@@ -19,36 +19,36 @@ struct CrossValidation {
   bool copies_merged = false;  ///< sample weights count copies already (see merge_copies)
   unsigned long long seed = 0;
   int threads = 0;
-  SolveOptions solve;  ///< of each fit; its threads, seed, start and observer are not used
-  std::function<bool()> cancelled;       ///< asked by several threads; true: throws Error (stopped)
-  std::function<void(double)> progress;  ///< the share that is done; one thread at a time
+  SolveOptions solve;               ///< for each fit; threads, seed, start and observer are ignored
+  std::function<bool()> cancelled;  ///< called by several threads; true throws Error (stopped)
+  std::function<void(double)> progress;  ///< gets the fraction done; one thread at a time
 };
 
 struct CrossValidated {
   double lambda = 0;
-  double loss = 0;            ///< mean held-out loss, of the game itself
+  double loss = 0;            ///< mean held-out loss of the game
   double standard_error = 0;  ///< of that mean, over examples
 };
 
-/// Folds 0 .. folds-1 in turn within each class, along the row order: every fold has nearly the
-/// same number of examples of each class, and an example's fold does not depend on how the examples
-/// are arranged. Copies go together (see copies): what is held out was not learned from, and a
-/// weight of 2 is the row twice. Examples without weight get fold -1.
+/// Deals the examples of each class to folds 0 .. folds-1 in row_order: classes are balanced, and
+/// an example's fold does not depend on the order of the examples. Copies share a fold (see
+/// copies), so that no held-out example was learned from and a weight of 2 equals the row twice.
+/// Examples of weight 0 get fold -1.
 std::vector<int> stratified_folds(const MatrixView& features, std::span<const int> labels,
                                   std::span<const double> sample_weight, int folds,
                                   unsigned long long seed, bool copies_merged = false);
 
-/// Held-out losses along the path of lambdas, largest first, each fit started from the one before.
-/// The problem's own lambda is not used; its features must have been checked (check_features).
-/// Folds run in parallel; the result does not depend on it.
+/// Held-out losses for all lambdas, largest first, each fit warm-started from the previous one. The
+/// problem's lambda is ignored; its features must have been checked (check_features). Folds run in
+/// parallel; the result does not depend on the number of threads.
 std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossValidation& options);
 
-/// The potentials of every example, m x K, by a fit at the problem's lambda that has not seen it:
-/// on the folds of cross_validate. 0 for examples without weight. options.lambdas and
-/// log_importance are not used.
+/// The potentials of every example, m x K, from a fit without its fold at the problem's lambda, on
+/// the folds of cross_validate; 0 for examples of weight 0. Ignores options.lambdas and
+/// log_importance.
 std::vector<double> held_out_potentials(const Problem& problem, const CrossValidation& options);
 
-/// The point of the smallest loss; the largest lambda among equals.
+/// The point of the smallest loss; on ties the largest lambda.
 const CrossValidated& best(std::span<const CrossValidated> points);
 
 }  // namespace covshift

@@ -4,8 +4,7 @@
 #include <vector>
 
 #include "covshift/base/error.hpp"
-#include "covshift/base/names.hpp"
-#include "covshift/data/number.hpp"
+#include "covshift/base/number.hpp"
 
 namespace covshift {
 namespace {
@@ -38,7 +37,7 @@ const Method& find_method(std::string_view name) {
 }
 
 const Method& method_of(std::string_view loss, Assumption::Kind generalize) {
-  const Method* found = &find_method("robust");  // tempering and densities of one's own
+  const Method* found = &find_method("robust");  // for tempering and given densities
   for (const Method& m : table) {
     if (m.generalize != generalize) continue;
     if (m.loss == loss) return m;
@@ -48,11 +47,9 @@ const Method& method_of(std::string_view loss, Assumption::Kind generalize) {
 }
 
 Assumption parse_assumption(const std::string& text) {
-  if (text == "none") return {Kind::none};
-  if (text == "train") return {Kind::train};
-  if (text == "test") return {Kind::test};
-  if (text == "views") return {Kind::views};
-  if (text == "given") return {Kind::given};
+  for (const auto& [kind, name] : names<Kind>) {
+    if (name == text && kind != Kind::temper) return {kind};
+  }
   const std::string temper = "temper:";
   if (text.starts_with(temper)) {
     const std::string number = text.substr(temper.size());
@@ -67,21 +64,8 @@ Assumption parse_assumption(const std::string& text) {
 }
 
 std::string to_string(const Assumption& assumption) {
-  switch (assumption.kind) {
-    case Kind::none:
-      return "none";
-    case Kind::train:
-      return "train";
-    case Kind::test:
-      return "test";
-    case Kind::views:
-      return "views";
-    case Kind::temper:
-      return fmt::format("temper:{}", assumption.g);
-    case Kind::given:
-      return "given";
-  }
-  return "none";
+  return assumption.kind == Kind::temper ? fmt::format("temper:{}", assumption.g)
+                                         : std::string(to_string(assumption.kind));
 }
 
 }  // namespace covshift

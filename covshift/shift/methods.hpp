@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "covshift/base/names.hpp"
+
 namespace covshift {
 
 /// P_gen, the distribution to which the training statistics are assumed to generalize (the paper's
@@ -25,7 +27,16 @@ struct Assumption {
   bool operator==(const Assumption&) const = default;
 };
 
-/// As users write it, `given` aside.
+template <>
+inline constexpr auto names<Assumption::Kind> =
+    std::to_array<Named<Assumption::Kind>>({{Assumption::Kind::none, "none"},
+                                            {Assumption::Kind::train, "train"},
+                                            {Assumption::Kind::test, "test"},
+                                            {Assumption::Kind::views, "views"},
+                                            {Assumption::Kind::temper, "temper"},
+                                            {Assumption::Kind::given, "given"}});
+
+/// As users write it; `given` is for callers of the library.
 inline constexpr std::array<std::string_view, 5> assumption_values = {"train", "test", "views",
                                                                       "temper:G", "none"};
 /// Throws Error.

@@ -16,14 +16,13 @@ namespace {
 std::vector<std::size_t> draw(const MatrixView& x, const std::vector<std::size_t>& portion,
                               std::size_t count, const BiasedSampling& options, Random& random,
                               const char* what, BiasedSample::Draw& draw) {
-  const Matrix rows = dense_rows(x, portion);
+  const Matrix rows = take_rows(x, portion);
   draw.component = random.below(std::min(rows.rows, rows.cols));
   draw.a = random.uniform(options.a_low, options.a_high);
   draw.b = random.uniform(options.b_low, options.b_high);
   const Matrix projected = Pca::fit(rows.view(), draw.component + 1).transform(rows.view());
-  std::vector<double> m(portion.size());
-  for (std::size_t i = 0; i < m.size(); ++i)
-    m[i] = projected.values[i * projected.cols + draw.component];
+  const std::vector<double> m =
+      take_column(projected.view(), static_cast<std::int32_t>(draw.component));
   const auto [low, high] = std::minmax_element(m.begin(), m.end());
   const double n = static_cast<double>(m.size());
   const double mean = std::accumulate(m.begin(), m.end(), 0.0) / n;
@@ -88,24 +87,12 @@ double split_threshold(std::vector<double> values, double quantile, int feature)
 
 }  // namespace
 
-Matrix dense_rows(const MatrixView& x, std::span<const std::size_t> rows) {
-  Matrix out;
-  out.rows = rows.size();
-  out.cols = x.cols;
-  out.values.resize(rows.size() * x.cols);
-  const Rows all(x, {});
-  for (std::size_t i = 0; i < rows.size(); ++i) all.gather(rows[i], &out.values[i * x.cols]);
-  return out;
-}
-
 BiasedSample biased_sample(const MatrixView& x, const BiasedSampling& options) {
   check(x, options);
   Random random(options.seed);
   BiasedSample sample;
   sample.feature = options.feature >= 0 ? options.feature : static_cast<int>(random.below(x.cols));
-  std::vector<double> values(x.rows);
-  const Rows column(x, std::span(&sample.feature, 1));
-  for (std::size_t i = 0; i < x.rows; ++i) column.gather(i, &values[i]);
+  const std::vector<double> values = take_column(x, sample.feature);
   sample.threshold = split_threshold(values, options.quantile, sample.feature);
   std::vector<std::size_t> train;
   std::vector<std::size_t> target;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 #include "covshift/data/matrix.hpp"
@@ -39,8 +38,5 @@ struct BiasedSample {
 /// Throws Error if a portion is empty, or has fewer rows with positive weight than requested
 /// without replacement.
 BiasedSample biased_sample(const MatrixView& x, const BiasedSampling& options);
-
-/// A dense copy of some rows of a matrix, in the given order.
-Matrix dense_rows(const MatrixView& x, std::span<const std::size_t> rows);
 
 }  // namespace covshift

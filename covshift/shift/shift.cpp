@@ -52,7 +52,7 @@ Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, cons
   if (options.given_ratio) {
     check_given(given_train.log_ratio, train.rows, "log density ratio");
     check_given(given_target.log_ratio, target.rows, "log density ratio");
-    // A joint ratio says nothing of a part of the columns: ratios of views are estimated.
+    // The joint ratio does not determine the ratios of views: those are estimated.
   } else {
     shift.joint_ = fit_ratio(ratio, train, target, sample_weight);
   }
@@ -61,9 +61,8 @@ Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, cons
   }
   for (const std::string& name : options.generalized_views) {
     if (std::find(views.names.begin(), views.names.end(), name) == views.names.end()) {
-      std::string known;
-      for (const std::string& v : views.names) known += (known.empty() ? "" : ", ") + v;
-      fail_input("there is no view named '{}'; the views are: {}", name, known);
+      fail_input("there is no view named '{}'; the views are: {}", name,
+                 fmt::join(views.names, ", "));
     }
   }
   for (std::size_t v = 0; v < views.names.size(); ++v) {
@@ -107,8 +106,8 @@ void Shift::lay_out(const Views& views) {
   for (const std::int32_t v : views.view_of) scale_of_column_.push_back(scale_of_view[v]);
 }
 
-Shift::Rows Shift::at(const MatrixView& x, const GivenDensities& given) const {
-  Rows rows;
+Shift::Ratios Shift::at(const MatrixView& x, const GivenDensities& given) const {
+  Ratios rows;
   rows.log_ratio.assign(x.rows, 0.0);
   if (given_ratio_) {
     check_given(given.log_ratio, x.rows, "log density ratio");
@@ -161,7 +160,7 @@ nlohmann::json Shift::to_json() const {
     views.push_back(std::move(view));
   }
   return {{"generalize", to_string(assumption_)},
-          {"bias", bias_ == BiasAssumption::joint ? "joint" : "test"},
+          {"bias", to_string(bias_)},
           {"given_ratio", given_ratio_},
           {"ratio", joint_ ? joint_->to_json() : nlohmann::json(nullptr)},
           {"views", std::move(views)}};
@@ -170,9 +169,8 @@ nlohmann::json Shift::to_json() const {
 Shift Shift::from_json(const nlohmann::json& json, const Views& views) {
   Shift shift(views);
   shift.assumption_ = parse_assumption(json_field<std::string>(json, "generalize", "shift"));
-  const auto bias = json_field<std::string>(json, "bias", "shift");
-  if (bias != "joint" && bias != "test") fail_input("shift.bias is '{}', not joint or test", bias);
-  shift.bias_ = bias == "joint" ? BiasAssumption::joint : BiasAssumption::test;
+  shift.bias_ =
+      parse_name<BiasAssumption>(json_field<std::string>(json, "bias", "shift"), "shift.bias");
   shift.given_ratio_ = json_field<bool>(json, "given_ratio", "shift");
   const auto joint = json_field<nlohmann::json>(json, "ratio", "shift");
   if (!joint.is_null()) shift.joint_ = ratio_from_json(joint);

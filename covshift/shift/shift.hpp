@@ -33,10 +33,10 @@ struct ShiftOptions {
   double view_threshold = 0.1;
   BiasAssumption bias = BiasAssumption::joint;
   RatioOptions ratio;
-  bool given_ratio = false;  ///< the joint log ratio comes with the rows, not from an estimate
+  bool given_ratio = false;  ///< the joint log ratio is given with the rows, not estimated
 };
 
-/// Numbers that come with each row where the caller supplies densities of his own.
+/// Densities supplied by the caller, a number for each row.
 struct GivenDensities {
   std::span<const double> log_ratio;           ///< log P_test(x)/P_train(x)
   std::span<const double> log_generalization;  ///< log P_gen(x)/P_test(x), for Assumption::given
@@ -62,11 +62,11 @@ class Shift {
   /// The same estimates under another assumption.
   [[nodiscard]] Shift assuming(const Assumption& assumption, const Views& views) const;
 
-  struct Rows {
+  struct Ratios {
     std::vector<double> log_ratio;  ///< log P_test(x)/P_train(x)
     std::vector<double> log_scale;  ///< log r, `scales()` to a row; empty: all 0
   };
-  [[nodiscard]] Rows at(const MatrixView& x, const GivenDensities& given = {}) const;
+  [[nodiscard]] Ratios at(const MatrixView& x, const GivenDensities& given = {}) const;
 
   /// True if examples weigh P_test/P_train in training (every assumption but `none`).
   [[nodiscard]] bool weighted() const { return assumption_.kind != Assumption::Kind::none; }

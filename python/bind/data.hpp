@@ -1,4 +1,4 @@
-// Data of Python: a matrix in the caller's memory, or a table of columns.
+// Data from Python: a matrix in the caller's memory, or a table of columns.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -44,11 +44,11 @@ class Data {
   /// Columns: (name, numbers) or (name, codes, levels).
   static Data table(const std::string& source, const nb::list& columns);
 
-  /// `names`: of a matrix' columns; empty: numbered.
+  /// `names`: of a matrix's columns; empty: numbered.
   [[nodiscard]] Input input(std::vector<std::string> names = {}) const {
     return table_ ? Input(*table_) : Input(view_, std::move(names));
   }
-  /// Rows as a fitted model takes them; notes what there is to warn of.
+  /// Rows for a fitted model; stores the warnings.
   [[nodiscard]] PreparedRows encode(const Preparation& preparation, int threads) {
     PreparedRows rows = preparation.encode(input(), threads);
     warnings_ = rows.warnings;
@@ -77,7 +77,7 @@ struct PreparedPair {
   PreparedRows train, target;
 };
 
-/// Numbers that become NumPy's.
+/// Moves numbers into a NumPy array.
 template <typename T>
 nb::ndarray<nb::numpy, T> to_numpy(std::vector<T>&& values,
                                    std::initializer_list<std::size_t> shape) {

@@ -1,4 +1,4 @@
-// Is there shift, and what to do about it.
+// Diagnosis of shift.
 #include "covshift/diagnose/diagnose.hpp"
 
 #include <nlohmann/json.hpp>

@@ -68,7 +68,7 @@ std::string certificate(const Model& model) {
   return to_json(c, describe(c, model.classifier().game().name())).dump();
 }
 
-/// (name, columns, kl, generalized); columns are those of the data, not of their encoding.
+/// (name, columns, kl, generalized), with the columns of the data, not of their encoding.
 std::vector<nb::tuple> view_list(const Model& model) {
   std::vector<nb::tuple> list;
   const Encoder& encoder = model.preparation().encoder();

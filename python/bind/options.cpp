@@ -20,7 +20,7 @@ bool real(nb::handle value) {
          PyObject_IsInstance(value.ptr(), nb::module_::import_("numbers").attr("Real").ptr()) == 1;
 }
 
-/// The value as it would stand on a command line.
+/// The value as on a command line.
 std::vector<std::string> texts(const Option& o, nb::handle value) {
   const bool string = nb::isinstance<nb::str>(value);
   switch (o.type) {
@@ -67,7 +67,7 @@ void set_options(const Options& table, const nb::dict& given) {
   for (const Option& o : table) {
     if (o.python.empty() || !given.contains(o.python.c_str())) continue;
     const nb::object value = given[o.python.c_str()];
-    // None is the default where there is no other word for it.
+    // None means the default if there is no other name for it.
     const bool unset = (o.fallback.empty() && !o.python_fallback) || o.values == "NUMBER|cv";
     if (!value.is_none() || !unset) set_option(o, o.python, texts(o, value));
   }

@@ -1,4 +1,4 @@
-// Options as the Python package hands them over: a dictionary by the names of the table of options.
+// Options from Python: a dictionary with the names of the table of options.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -12,13 +12,13 @@
 
 namespace covshift::python {
 
-/// Sets the options that are given. A value of the wrong type is a TypeError, a wrong value an
-/// Error; both begin with the option's name.
+/// Sets the given options. A value of the wrong type is a TypeError, an invalid value an Error;
+/// both start with the option's name.
 void set_options(const Options& table, const nb::dict& given);
-/// The estimator given.method with its own options.
+/// The estimator given.method with its options.
 void set_ratio(const nb::dict& given, RatioOptions& ratio);
-/// The table without what Python gave as objects, which are set here: views as groups of columns,
-/// the ratio as an estimator.
+/// Sets options that Python gives as objects (views as groups of columns, the ratio as an
+/// estimator) and returns the table without them.
 Options without_objects(Options table, const nb::dict& given, Views::Groups& groups,
                         RatioOptions& ratio);
 ModelOptions model_options(const nb::dict& given);

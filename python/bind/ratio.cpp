@@ -1,4 +1,4 @@
-// Density ratios alone, and biased sampling.
+// Density ratios and biased sampling.
 #include <algorithm>
 
 #include "covshift/model/ratio_model.hpp"
@@ -36,7 +36,7 @@ auto log_ratio(const RatioModel& model, Data& data, int threads) {
   return to_numpy(std::move(out), {data.rows()});
 }
 
-/// The encoded column of a column of the data, by which rows can be split.
+/// The encoded column of a numeric column of the data.
 int encoded_column(const Encoder& encoder, int source) {
   const std::vector<std::int32_t>& sources = encoder.source_of();
   const auto first = std::find(sources.begin(), sources.end(), source);

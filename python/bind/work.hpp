@@ -1,5 +1,5 @@
-// Long work on behalf of Python, without the interpreter's lock. Ctrl-C stops it, and Python code
-// runs on the calling thread only.
+// Long work for Python without the interpreter's lock. Ctrl-C stops it; Python code runs only on
+// the calling thread.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -29,7 +29,7 @@ struct Control {
 
 constexpr auto signals_every = std::chrono::milliseconds(50);
 
-/// On the calling thread, which asks for signals itself whenever the work asks whether to stop.
+/// Runs on the calling thread, which checks for signals whenever the work asks whether to stop.
 template <typename Work>
 auto on_this_thread(Work&& work) {
   const auto caller = std::this_thread::get_id();
@@ -61,7 +61,7 @@ auto on_this_thread(Work&& work) {
   }
 }
 
-/// On a thread of its own, while the calling thread listens for signals and shows progress.
+/// Runs on a new thread, while the calling thread handles signals and shows progress.
 template <typename Work>
 auto with_progress(const nb::object& progress, Work&& work) {
   std::mutex mutex;
@@ -131,8 +131,8 @@ auto with_progress(const nb::object& progress, Work&& work) {
   return std::move(*result);
 }
 
-/// work(control), whose result is returned and whose exception is thrown. Ctrl-C, or an exception
-/// of `progress` (called with a string and a share; or None), stops it and is what the caller gets.
+/// Returns work(control). Ctrl-C, or an exception from `progress` (None, or called with a string
+/// and a share), stops it and is passed on to the caller.
 template <typename Work>
 auto interruptible(const nb::object& progress, Work&& work) {
   // Starting a thread and waking the caller takes some tenths of a millisecond.

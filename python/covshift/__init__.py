@@ -4,7 +4,7 @@
     >>> model = covshift.RobustClassifier().fit(X, y, X_target)     # X_target: where it will be used
     >>> model.predict_proba(X_target), model.certificate_
 
-The C++ library does the work; this package makes it an estimator like any other in scikit-learn.
+The C++ library does the work; this package provides scikit-learn estimators.
 """
 
 from ._classifier import Certificate, RobustClassifier, View
@@ -38,7 +38,7 @@ __all__ = [
 
 
 def __getattr__(name: str):
-    """The methods, ``covshift.robust()`` and so on: rows of the library's own table."""
+    """The methods, such as ``covshift.robust()``: rows of the library's table."""
     if name in METHODS:
         return METHODS[name]
     raise AttributeError(f"module 'covshift' has no attribute {name!r}")

@@ -10,16 +10,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_consistent_length
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from . import _core
 from ._data import (
-    data_of,
-    fast_matrix,
+    CoreEstimator,
+    checked_weight,
     has_categories,
     plain_classes,
     refused_as_by_scikit_learn,
@@ -33,7 +33,7 @@ from ._ratio import ratio_option
 
 @dataclass(frozen=True)
 class Certificate:
-    """What can be said of the target without its labels; see docs/certificate.md for each number."""
+    """What is known about the target without its labels; docs/certificate.md explains each number."""
 
     game_value: float
     gap: float
@@ -59,17 +59,17 @@ class View(NamedTuple):
 
 
 @documented
-class RobustClassifier(ClassifierMixin, BaseEstimator):
+class RobustClassifier(ClassifierMixin, CoreEstimator):
     """A classifier for data whose inputs differ from those it was trained on.
 
-    Learns from labelled data and, unlabelled, the inputs it is for. Where training data say little
-    about those, it says so: probabilities approach those of an ignorant, and honest, predictor.
+    Learns from labelled data and the unlabelled inputs it will be used on. Where training data say
+    little about those, probabilities become less certain.
 
     Parameters
     ----------
     {parameters}
     progress : bool or callable
-        True prints a line on stderr; a callable is given the stage and the share done.
+        True prints a line on stderr; a callable is called with the stage and the share done.
 
     Beyond these values, ``loss`` may be a matrix of costs with a row for each action and a column for
     each class; ``generalize="auto"`` chooses the method with the smallest held-out loss; ``views`` may
@@ -82,13 +82,12 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : the classes, in order.
-    actions_ : what ``predict`` can return and ``predict_proba`` has columns for: the classes, with one
-        more action ``abstain_`` where the loss has it; "action 1", ... for a cost matrix whose rows
-        are neither.
-    abstain_ : what ``predict`` returns for "abstain" (only if the loss has that action): "abstain"
-        for classes that are texts; for numbers -1, or one less than the smallest class where that is
-        below 0.
-    certificate_ : what is promised of the target.
+    actions_ : what ``predict`` can return and the columns of ``predict_proba``: the classes, plus
+        ``abstain_`` if the loss has that action; "action 1", ... for a cost matrix whose rows are
+        neither.
+    abstain_ : what ``predict`` returns to abstain (only if the loss has that action): "abstain" if
+        classes are strings; for numbers -1, or the smallest class minus one if that is less.
+    certificate_ : what is promised for the target.
     views_ : the views, each with its KL and whether it is trusted.
     lam_ : the regularisation used.
     coef_ : weights of the encoded, scaled features (rows; the bias last) for each class.
@@ -141,15 +140,15 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, CSR matrix, pandas or polars DataFrame of shape (n_samples, n_features)
-            A contiguous float64 or float32 matrix is looked at where it is. Columns of a DataFrame
-            that are no numbers are one-hot encoded.
+            A contiguous float64 or float32 matrix is not copied. Non-numeric columns of a DataFrame
+            are one-hot encoded.
         y : array-like of shape (n_samples,)
             Classes.
         X_target : like X, or Target, optional
-            Inputs from where the model will be used. Without it there is no shift: the method without
-            it is fitted, and "iwcv" is "cv".
+            Inputs from where the model will be used. Without it no shift is assumed, and "iwcv" means
+            "cv".
         sample_weight : array-like of shape (n_samples,), optional
-            2 counts as the row twice, 0 as its absence.
+            A weight of 2 counts as the row twice, 0 as its absence.
         """
         options = self._core_options(X_target is not None)
         as_table = any(
@@ -162,7 +161,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         if not plain_classes(y, given.X.shape[0]):
             y = column_or_1d(y, warn=True)
             check_consistent_length(given.X, y)
-            if y.dtype.kind not in "iub":  # those are classes always
+            if y.dtype.kind not in "iub":  # which are always classes
                 check_classification_targets(y)
         options["views"] = view_groups(self.views, given.columns)
         while label in given.columns:
@@ -170,10 +169,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         options["label"] = label
         self.classes_, codes = self._encode(y)
         options["classes"] = [_class_name(c) for c in self.classes_]
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, given.X, dtype=np.float64, ensure_non_negative=True
-            )
+        sample_weight = checked_weight(sample_weight, given.X)
         with shown(self.progress) as progress, refused_as_by_scikit_learn(self, X, X_target):
             self._model = _core.fit(
                 given.data, given.target, given.names, codes, sample_weight, options, progress
@@ -222,7 +218,7 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         return options
 
     def _describe(self) -> None:
-        """The attributes that a model file has as well."""
+        """Sets the attributes that a model file has too."""
         model = self._model
         self.certificate_ = Certificate(**json.loads(model.certificate()))
         self.views_ = [View(*view) for view in model.views()]
@@ -266,76 +262,38 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
                 stacklevel=3,
             )
 
-    # --- asking ---
-
-    def _ask(self, question: str, X) -> np.ndarray:
-        try:
-            model = self._model
-        except AttributeError:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate "
-                "arguments before using this estimator."
-            ) from None
-        data = None
-        if not self._as_table and not hasattr(self, "feature_names_in_"):
-            data = fast_matrix(X, self.n_features_in_)
-        fast = data is not None
-        if not fast:
-            data = data_of(self, X, as_table=True if self._as_table else None)
-        threads = 1 if data.rows <= 2048 else thread_count(self.threads)
-        try:
-            answer = getattr(model, question)(data, threads)
-        except ValueError:
-            if fast:
-                data_of(self, X)  # scikit-learn's words, where it has any
-            raise
-        if self._as_table:
-            warn_of(data, stacklevel=4)
-        return answer
+    # --- predicting ---
 
     def predict(self, X) -> np.ndarray:
         """The likeliest action of each row: a class, or ``abstain_``."""
-        actions = self._ask("predict", X)
-        return self.actions_[actions]
+        return self.actions_[self._ask("predict", X)]
 
     def predict_proba(self, X) -> np.ndarray:
-        """Probabilities with which each of ``actions_`` (mostly: ``classes_``) is to be taken."""
+        """The probability of each of ``actions_`` (usually ``classes_``)."""
         return self._ask("probabilities", X)
 
     def decision_function(self, X) -> np.ndarray:
-        """The potentials psi of each class; of two classes, by how much the second is ahead."""
+        """The potential psi of each class; for two classes, psi of the second minus the first."""
         psi = self._ask("potentials", X)
         return psi[:, 1] - psi[:, 0] if psi.shape[1] == 2 else psi
 
     def log_ratio(self, X) -> np.ndarray:
-        """log P_target(x)/P_train(x) of each row; 0 where the model was fitted without a target."""
+        """log P_target(x)/P_train(x) of each row; 0 if the model was fitted without a target."""
         return self._ask("log_ratio", X)
-
-    def _fitted(self) -> bool:
-        return hasattr(self, "_model")
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._fitted()
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     # --- files ---
 
     def save(self, path) -> None:
-        """Writes the model file, which the program reads as well; whole or not at all."""
-        if not self._fitted():
-            raise NotFittedError("fit the model before saving it")
+        """Writes the model file, which the program can read too, atomically."""
+        check_is_fitted(self)
         self._model.save(os.fspath(path))
 
     @classmethod
     def load(cls, path) -> RobustClassifier:
-        """Reads a model file, of this package or of the program.
+        """Reads a model file written by this package or by the program.
 
-        Class names in a file are texts; where all are numbers, or True and False, ``classes_`` are
-        again. Options that a file does not hold are the defaults.
+        Class names in a file are strings; if all are numbers, or True and False, so are ``classes_``.
+        Options that are not in the file have their defaults.
         """
         model = _core.Model.load(os.fspath(path))
         self = cls(loss=model.loss, generalize=model.generalize, lam=model.lam)
@@ -353,14 +311,14 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
 def _refuse_missing(y) -> None:
     values = np.asarray(y)
     if values.ndim == 0 or values.dtype != object:
-        return  # scikit-learn sees a missing number, or no y at all
+        return  # scikit-learn reports a missing number or y
     for row, label in enumerate(values.ravel()):
         if label is None or type(label).__name__ == "NAType" or label != label:
             raise ValueError(f"y: the class of row {row + 1} is missing; fill it in or drop the row")
 
 
 def _numbered(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """np.unique with the inverse; whole numbers that lie close together need no sorting."""
+    """np.unique with the inverse, without sorting for integers in a small range."""
     if y.dtype.kind in "iu" and len(y):
         low, high = int(y.min()), int(y.max())
         if -(2**31) <= low and high < 2**31 and high - low < len(y):
@@ -381,7 +339,7 @@ _WHOLE = r"[-+]?(0|[1-9]\d*)"
 
 
 def _as_labels(names: list[str]) -> np.ndarray:
-    """Numbers if all are; what only Python takes for one ("1_0", "nan") or a code ("007") is not."""
+    """Numbers if all names are numbers, except Python-only spellings ("1_0", "nan") and codes ("007")."""
     if set(names) <= {"False", "True"}:
         return np.array([name == "True" for name in names])
     for kind, pattern in ((int, _WHOLE), (float, _WHOLE + r"(\.\d*)?([eE][-+]?\d+)?")):

@@ -1,4 +1,4 @@
-"""From the data people have to what the library looks at: a matrix in their memory, or a table."""
+"""Turns user data into what the library reads, a matrix in the caller's memory or a table."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import _core
+from ._options import thread_count
 from ._scoring import Target
 
 NUMBERS = [np.float64, np.float32]
@@ -23,7 +25,7 @@ _ANY_NUMBERS = {**_MATRIX, "ensure_all_finite": False}
 
 
 def is_frame(X) -> bool:
-    """A pandas or polars DataFrame (neither is imported for the question)."""
+    """True for a pandas or polars DataFrame, without importing either."""
     return hasattr(X, "columns") and type(X).__module__.split(".")[0] in ("pandas", "polars")
 
 
@@ -37,7 +39,7 @@ def _numeric(column) -> bool:
         return dtype.is_numeric() or str(dtype) == "Boolean"
     if hasattr(dtype, "categories"):
         return False
-    if dtype == object:  # numbers in a column of objects are numbers, as in an array of objects
+    if dtype == object:  # may hold numbers, as an array of objects may
         from pandas.api.types import infer_dtype
 
         return infer_dtype(column) in ("integer", "floating", "mixed-integer-float", "decimal")
@@ -45,7 +47,7 @@ def _numeric(column) -> bool:
 
 
 def _has_levels(column) -> bool:
-    """Not so points in time, which are no numbers but would be a category each, and nested values."""
+    """False for times, which would each be a category, and for nested values."""
     dtype = column.dtype
     if _is_polars(column):
         return not (dtype.is_temporal() or dtype.is_nested())
@@ -53,7 +55,7 @@ def _has_levels(column) -> bool:
 
 
 def has_categories(X) -> bool:
-    """A frame with a column that is no numbers, to be one-hot encoded."""
+    """True for a DataFrame with a non-numeric column, which is one-hot encoded."""
     return is_frame(X) and not all(_numeric(column) for _, column in _columns(X))
 
 
@@ -70,7 +72,7 @@ def _columns(X):
 
 
 def _codes(column) -> tuple[np.ndarray, list[str]]:
-    """Categories numbered in the order in which they appear; -1 where one is missing."""
+    """Categories numbered in order of appearance; -1 if missing."""
     missing = column.is_null() if _is_polars(column) else column.isna()
     levels: dict[str, int] = {}
     codes = np.empty(len(column), dtype=np.int32)
@@ -80,7 +82,7 @@ def _codes(column) -> tuple[np.ndarray, list[str]]:
 
 
 def table_of(X, source: str):
-    """A frame as a table of the library: numbers are copied, categories are numbered."""
+    """A DataFrame as a table of the library: numbers are copied, categories are numbered."""
     if len(X) == 0:
         raise ValueError(f"{source} has no rows; give at least one")
     columns = []
@@ -96,24 +98,24 @@ def table_of(X, source: str):
         else:
             raise TypeError(
                 f"column {name!r} of {source} is of type {column.dtype}, neither numbers nor "
-                "categories; make numbers or texts of it, or drop it"
+                "categories; convert it to numbers or strings, or drop it"
             )
     return _core.table(source, columns)
 
 
 def matrix_of(X):
-    """A checked array or CSR matrix, in place; only index types that the library lacks are copied."""
+    """A checked array or CSR matrix, not copied unless its index type differs from the library's."""
     if not sp.issparse(X):
         return _core.dense(X)
-    try:  # SciPy lets indices point anywhere
-        X.check_format(full_check=X.indices.dtype != np.int32)  # the library checks its own kind
+    try:  # SciPy does not check indices
+        X.check_format(full_check=X.indices.dtype != np.int32)  # the library checks int32
         data = _sparse(X)
     except ValueError as error:
         raise ValueError(f"the sparse matrix is damaged: {error}; rebuild it") from error
     if X.has_canonical_format:
         return data
     X = X.copy()
-    X.sum_duplicates()  # entries of the same place add up
+    X.sum_duplicates()
     return _sparse(X)
 
 
@@ -124,13 +126,13 @@ def _sparse(X):
 
 
 def fast_matrix(X, n_features: int):
-    """The data of a call where nothing is left to check but the numbers, which the library does;
-    None where scikit-learn's checks are needed. They take longer than a prediction of a row."""
+    """The data of a call if only its numbers need checking, which the library does; None if
+    scikit-learn's checks are needed. Those take longer than predicting a row."""
     return _core.dense(X) if _plain(X) and X.shape[1] == n_features else None
 
 
 def _plain(X) -> bool:
-    """A matrix as the library looks at it."""
+    """True for a matrix that the library can read as it is."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2
@@ -161,13 +163,56 @@ def data_of(estimator, X, *, as_table: bool | None = None):
 
 
 def warn_of(data, stacklevel: int = 3) -> None:
-    """What was ignored because training never saw it."""
+    """Warns about categories that training never saw."""
     for warning in data.warnings:
         warnings.warn(warning, UserWarning, stacklevel=stacklevel)
 
 
+class CoreEstimator(BaseEstimator):
+    """What estimators around a fitted model of the extension module, ``_model``, share."""
+
+    def _ask(self, question: str, X) -> np.ndarray:
+        """Calls the model's method ``question`` with the rows of X."""
+        try:
+            model = self._model
+        except AttributeError:
+            check_is_fitted(self)  # costs too much for a prediction of one row
+            raise
+        data = None
+        if not self._as_table and not hasattr(self, "feature_names_in_"):
+            data = fast_matrix(X, self.n_features_in_)
+        fast = data is not None
+        if not fast:
+            data = data_of(self, X, as_table=True if self._as_table else None)
+        threads = 1 if data.rows <= 2048 else thread_count(self.threads)
+        try:
+            answer = getattr(model, question)(data, threads)
+        except ValueError:
+            if fast:
+                data_of(self, X)  # raises scikit-learn's error if it has one
+            raise
+        if self._as_table:
+            warn_of(data, stacklevel=4)
+        return answer
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def checked_weight(sample_weight, X):
+    """Sample weights as float64, checked; None if there are none."""
+    if sample_weight is None:
+        return None
+    return _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+
+
 class NumberedColumns(Sequence):
-    """What the library calls the columns of a matrix without names; there may be very many."""
+    """Names of the columns of a matrix without names, made on demand: there may be many."""
 
     def __init__(self, prefix: str, count: int):
         self._prefix, self._count = prefix, count
@@ -184,20 +229,20 @@ class NumberedColumns(Sequence):
 
 
 class Training(NamedTuple):
-    """What a fit learns from."""
+    """The data of a fit."""
 
     data: _core.Data
-    target: _core.Data | None  # none: no shift
-    names: list[str]  # of a matrix' columns; empty: they have none
-    columns: Sequence[str]  # what the library calls the columns
+    target: _core.Data | None  # None: no shift
+    names: list[str]  # of a matrix's columns; empty: unnamed
+    columns: Sequence[str]  # the library's names of the columns
     X: object  # as checked
     y: np.ndarray | None
 
 
 @contextmanager
 def refused_as_by_scikit_learn(estimator, X, X_target):
-    """Numbers that are not finite the library finds where it first reads them, with all threads. Where
-    it refuses to fit, scikit-learn may say what it always says of such data."""
+    """The library finds non-finite numbers when it first reads them, with all threads. If it refuses
+    to fit, raise scikit-learn's error for such data, if there is one."""
     try:
         yield
     except ValueError:
@@ -212,13 +257,13 @@ def refused_as_by_scikit_learn(estimator, X, X_target):
 def training_data(
     estimator, X, X_target, *, y="no_validation", as_table: bool = False, finite: bool = True
 ) -> Training:
-    """With `finite` false that is left to the library."""
+    """Checks the data of a fit; ``finite=False`` leaves the check for finite numbers to the library."""
     kind = _MATRIX if finite else _ANY_NUMBERS
     if isinstance(X_target, Target):
         X_target = X_target.X
     if as_table or has_categories(X):
         if not is_frame(X):
-            raise ValueError("columns can be named only of a pandas or polars DataFrame; give one")
+            raise ValueError("only a pandas or polars DataFrame has named columns; give one")
         validate_data(estimator, X, y, skip_check_array=True)
         if X_target is not None and not is_frame(X_target):
             raise TypeError(
@@ -231,7 +276,7 @@ def training_data(
         return Training(table_of(X, "X"), target, [], columns, X, y)
     _compare_columns(X, X_target)
     if not finite and _plain(X) and plain_classes(y, len(X)):
-        # Nothing is left to check; to find that out takes scikit-learn as long as a small fit.
+        # Nothing is left to check, and scikit-learn's checks take as long as a small fit.
         validate_data(estimator, X, skip_check_array=True)
     elif isinstance(y, str):
         X, y = validate_data(estimator, X, **kind), None
@@ -253,7 +298,7 @@ def _compare_columns(X, X_target) -> None:
     extra = [name for name in theirs if name not in ours]
     if missing or extra:
         raise ValueError(
-            "X_target has other columns than X: "
+            "X_target has different columns than X: "
             + "; ".join(
                 f"{what} {', '.join(map(repr, names[:5]))}{', ...' if len(names) > 5 else ''}"
                 for what, names in (("it lacks", missing), ("X lacks", extra))
@@ -262,7 +307,7 @@ def _compare_columns(X, X_target) -> None:
             + ". Give both the same columns in the same order"
         )
     raise ValueError(
-        "X_target has the columns of X in another order; use X_target[list(X.columns)]"
+        "X_target has the columns of X in a different order; use X_target[list(X.columns)]"
     )
 
 
@@ -270,7 +315,7 @@ def _target_matrix(X, X_target, kind):
     if X_target is None:
         return None
     if has_categories(X_target):
-        raise ValueError("X_target has columns that are no numbers, X has none; give both alike")
+        raise ValueError("X_target has non-numeric columns, X has none; give both the same columns")
     target = X_target
     if kind is _MATRIX or not _plain(target):
         target = check_array(X_target, input_name="X_target", **kind)
@@ -287,7 +332,7 @@ def _target_matrix(X, X_target, kind):
 
 
 def view_groups(views, columns: list[str]):
-    """Views as the extension module takes them: a text, or pairs of a name and its columns."""
+    """Views for the extension module: a string, or pairs of a name and its columns."""
     if isinstance(views, (str, os.PathLike)):
         return os.fspath(views)
     if not isinstance(views, Mapping):
@@ -295,7 +340,6 @@ def view_groups(views, columns: list[str]):
             "views must be 'all', 'each', the path of a file or a dict of names to lists of columns, "
             f"not {type(views).__name__}"
         )
-
     if not views:
         raise ValueError("views is empty; name some, or use 'all' or 'each'")
 
@@ -303,7 +347,7 @@ def view_groups(views, columns: list[str]):
         if isinstance(column, str):
             return column
         if not isinstance(column, numbers.Integral):
-            raise TypeError(f"views: {column!r} is neither the name nor the number of a column")
+            raise TypeError(f"views: {column!r} must be the name or number of a column")
         if not 0 <= column < len(columns):
             raise ValueError(f"views: there is no column {column}; columns are 0 to {len(columns) - 1}")
         return columns[column]

@@ -14,16 +14,16 @@ from ._ratio import ratio_option
 
 
 class Diagnosis:
-    """What :func:`diagnose` found. Prints well; ``to_frame()`` and ``plot()`` say where the shift is.
+    """The result of :func:`diagnose`. ``to_frame()`` and ``plot()`` show where the shift is.
 
     Attributes
     ----------
     shift : bool, p_value, domain_auc : is there shift at all (a permutation test).
     views : list of dict, name, kl, kl_binned, generalized, stable: where.
-    effective_sample_size, support : how bad: what weighting leaves of the training sample, and the
-        share of the target where there are no training data.
+    effective_sample_size, support : how bad: the training sample after weighting, and the share of
+        the target without training support.
     recommendation : dict, verdict, summary, methods, reasons, label_first: what to do.
-    data : dict, every number; what ``covshift diagnose --json`` prints. Rows count from 1.
+    data : dict, every number, as ``covshift diagnose --json`` prints them. Rows count from 1.
     """
 
     def __init__(self, data: dict):
@@ -77,11 +77,11 @@ class Diagnosis:
         )
 
     def to_frame(self, what: str = "views"):
-        """A pandas DataFrame of the views, or ("features") of the columns and their means."""
+        """A pandas DataFrame of the views, or of the columns and their means (``"features"``)."""
         import pandas
 
         if what not in ("views", "features"):
-            raise ValueError(f"what is {what!r}; it can be 'views' or 'features'")
+            raise ValueError(f"what must be 'views' or 'features', not {what!r}")
         return pandas.DataFrame(self.data[what]).set_index("name")
 
     def plot(self, ax=None):
@@ -106,7 +106,7 @@ def diagnose(
     threads: int | None = None,
     progress=False,
 ) -> Diagnosis:
-    """Compares a training with a target sample of inputs.
+    """Compares the inputs of a training and a target sample.
 
     ``X`` and ``X_target`` are what ``RobustClassifier.fit`` takes, and so are ``views``, ``ratio``,
     ``scale``, ``view_threshold`` and ``progress``. ``level``: p-values up to this count as shift.

@@ -1,4 +1,4 @@
-"""The table of methods as short constructors: a loss and a generalization assumption each."""
+"""A constructor for each row of the table of methods: a loss and a generalization assumption."""
 
 from __future__ import annotations
 

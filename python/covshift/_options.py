@@ -1,4 +1,4 @@
-"""Options: their table, which the extension module has, and what only Python does with them."""
+"""Options: docstrings from the extension module's table, and what only Python does with options."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import _core
 
 
 def store(given: dict) -> None:
-    """Stores the arguments of ``__init__``, its ``locals()``, as scikit-learn wants them: unchanged."""
+    """Stores the arguments of ``__init__`` (its ``locals()``) unchanged, as scikit-learn requires."""
     vars(given.pop("self")).update(given)
 
 
@@ -28,7 +28,7 @@ def documented(thing):
             _, values, sentence = table[name]
             lines += [f"{name} : {values or 'bool'}", textwrap.fill(sentence, 96, **_INDENT)]
     text = textwrap.indent("\n".join(lines), "    ").strip()
-    if thing.__doc__:  # none under python -OO
+    if thing.__doc__:  # None under python -OO
         thing.__doc__ = thing.__doc__.replace("{parameters}", text)
     return thing
 
@@ -37,7 +37,7 @@ _INDENT = {"initial_indent": "    ", "subsequent_indent": "    "}
 
 
 def thread_count(threads: int | None) -> int:
-    """None: all cores of this process, at most OMP_NUM_THREADS, which joblib sets for its workers."""
+    """None means all cores of this process, at most OMP_NUM_THREADS, which joblib sets for workers."""
     if threads is not None:
         if not isinstance(threads, numbers.Real) or threads % 1:
             raise TypeError(f"threads must be a whole number or None (all cores), not {threads!r}")
@@ -65,7 +65,7 @@ def seed_of(random_state) -> int:
 
 @contextmanager
 def shown(progress):
-    """The callback for progress, called with a stage and the share done; True: a line on stderr."""
+    """The progress callback, called with a stage and the share done; True prints a line on stderr."""
     if progress is None or progress is False or callable(progress):
         yield progress or None
         return

@@ -1,26 +1,24 @@
-"""Density ratios P_target(x)/P_train(x) as estimators of their own."""
+"""Estimators of density ratios P_target(x)/P_train(x)."""
 
 from __future__ import annotations
 
 import json
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import _check_sample_weight, _num_samples
+from sklearn.utils.validation import _num_samples
 
 from . import _core
-from ._data import data_of, fast_matrix, has_categories, is_frame, training_data, warn_of
+from ._data import CoreEstimator, checked_weight, has_categories, is_frame, training_data, warn_of
 from ._options import documented, seed_of, store, thread_count
 from ._scoring import Target
 
 
 def ratio_option(ratio):
-    """A density ratio as an option of others: its name, or an estimator with its own options."""
+    """A density ratio as an option: its name, or an estimator's options."""
     return ratio._options() if isinstance(ratio, DensityRatio) else ratio
 
 
-class DensityRatio(BaseEstimator):
+class DensityRatio(CoreEstimator):
     """What the estimators share: ``fit(X, X_target)``, ``log_ratio(X)``, ``weights(X)``."""
 
     _name: str
@@ -39,11 +37,10 @@ class DensityRatio(BaseEstimator):
         X : array-like, sparse matrix or DataFrame of shape (n_samples, n_features)
             Training inputs.
         y : ignored, or the target
-            Labels have no part in a density ratio; they are accepted, as everywhere in scikit-learn, so
-            that the estimator can stand in a pipeline. Two-dimensional data in this place are the
-            target sample: ``fit(X, X_target)``.
+            Labels are accepted, so the estimator works in a pipeline, and ignored. Two-dimensional
+            data are the target sample: ``fit(X, X_target)``.
         X_target : like X, optional
-            Inputs from where a model will be used. Without it there is no shift: the ratio is 1.
+            Inputs from where a model will be used. Without it no shift is assumed: the ratio is 1.
         sample_weight : array-like of shape (n_samples,), optional
             How often each training row counts.
         """
@@ -56,13 +53,10 @@ class DensityRatio(BaseEstimator):
             )
         threads = thread_count(self.threads)
         given = training_data(self, X, X_target)
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, given.X, dtype=np.float64, ensure_non_negative=True
-            )
+        sample_weight = checked_weight(sample_weight, given.X)
         options = {**self._options(), "random_state": seed_of(self.random_state), "threads": threads}
         self._model = _core.fit_ratio(given.data, given.target, given.names, sample_weight, options)
-        self._table = has_categories(X)
+        self._as_table = has_categories(X)
         if given.target is not None:
             warn_of(given.target)
         self.report_ = json.loads(self._model.report)
@@ -70,46 +64,19 @@ class DensityRatio(BaseEstimator):
 
     def log_ratio(self, X) -> np.ndarray:
         """log P_target(x)/P_train(x) of each row; always finite."""
-        if not hasattr(self, "_model"):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' first."
-            )
-        data = None
-        if not self._table and not hasattr(self, "feature_names_in_"):
-            data = fast_matrix(X, self.n_features_in_)
-        fast = data is not None
-        if not fast:
-            data = data_of(self, X, as_table=True if self._table else None)
-        threads = 1 if data.rows <= 2048 else thread_count(self.threads)
-        try:
-            answer = self._model.log_ratio(data, threads)
-        except ValueError:
-            if fast:
-                data_of(self, X)  # scikit-learn's words, where it has any
-            raise
-        if self._table:
-            warn_of(data)
-        return answer
+        return self._ask("log_ratio", X)
 
     def weights(self, X) -> np.ndarray:
         """P_target(x)/P_train(x) of each row, for ``sample_weight`` of any estimator."""
         return np.exp(self.log_ratio(X))
 
     def score_samples(self, X) -> np.ndarray:
-        """The same as :meth:`log_ratio`, by the name that scikit-learn's tools look for."""
+        """The same as :meth:`log_ratio`, under scikit-learn's name."""
         return self.log_ratio(X)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _is_sample(y) -> bool:
-    """Two dimensions: rows of features, no labels."""
+    """True for two-dimensional data: rows of features, not labels."""
     if isinstance(y, Target) or is_frame(y):
         return True
     return getattr(y, "ndim", np.ndim(y) if isinstance(y, (list, tuple)) else 0) == 2

@@ -14,8 +14,8 @@ from ._options import seed_of
 
 
 class BiasedSample(NamedTuple):
-    """Row numbers of both samples, and the split: training rows have feature <= threshold, except for
-    those that crossed.
+    """Row numbers of both samples, and the split: training rows have feature <= threshold, except those
+    that crossed.
 
     ``feature`` is a column number and ``threshold`` one of its values (for a random category: 1 if the
     row has it, else 0).

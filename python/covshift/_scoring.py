@@ -1,4 +1,4 @@
-"""Model selection for the target: scores that weigh each held-out row by its density ratio."""
+"""Model selection for the target: scores that weight each held-out row by its density ratio."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sklearn.utils.validation import check_is_fitted
 
 
 class Target:
-    """A target sample on its way through scikit-learn.
+    """A target sample that scikit-learn does not split.
 
-    ``GridSearchCV`` and its kin cut every array that is as long as ``X`` into the same folds. A target
-    sample is no property of the rows of ``X``: wrapped like this it arrives whole, whatever its length,
-    and transformers of a pipeline still see an array. (Those that pick columns by name need the bare
-    DataFrame: give one of another length than ``X``, which is not cut.)
+    ``GridSearchCV`` and others split every array of the same length as ``X`` into the same folds. A
+    wrapped target sample arrives whole, whatever its length, and transformers of a pipeline still see
+    an array. (Transformers that select columns by name need a plain DataFrame, which is not split if
+    its length differs from that of ``X``.)
     """
 
     def __init__(self, X):
@@ -28,7 +28,7 @@ class Target:
     def __getitem__(self, rows):
         return self
 
-    __iter__ = None  # which would never end
+    __iter__ = None  # __getitem__ would never end it
 
     def __array__(self, dtype=None, copy=None):
         X = self.X.toarray() if sp.issparse(self.X) else self.X
@@ -69,7 +69,7 @@ def importance_weighted_scorer(scoring, ratio, *, normalize: bool = True):
     scoring : str or scorer
         What to measure; any scorer that takes ``sample_weight``: ``"accuracy"``, ``"neg_log_loss"``.
     ratio : fitted density ratio
-        Such as ``LogisticRatio().fit(X, X_target)``: held-out rows weigh ``ratio.weights(rows)``.
+        Such as ``LogisticRatio().fit(X, X_target)``; held-out rows have the weights ``ratio.weights(rows)``.
     normalize : bool
         True: a weighted mean, which works for every metric. False: for metrics that are means, the
         plain sum of weighted terms over their number, unbiased if the ratio is right

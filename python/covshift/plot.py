@@ -1,4 +1,4 @@
-"""Pictures, with matplotlib. Each function draws into ``ax`` (by default a new one) and returns it."""
+"""Plots with matplotlib. Each function draws into ``ax`` (by default a new one) and returns it."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def _axes(ax):
 
 
 def decision_map(model, X, y=None, *, X_target=None, resolution: int = 150, ax=None):
-    """The largest probability of a model of two features over the plane, and the data on it.
+    """The largest probability of a model of two features over the plane, and the data.
 
-    Pale is uncertain: there an honest model says that it does not know. Lines separate predictions.
+    Pale colours mean uncertainty. Lines separate predictions.
     """
     ax = _axes(ax)
     X = np.asarray(X, dtype=float)
     if X.ndim != 2 or X.shape[1] != 2:
-        raise ValueError(f"a decision map is of two features, not {X.shape[-1]}; fit on two columns")
+        raise ValueError(f"a decision map needs two features, not {X.shape[-1]}; fit on two columns")
     both = X if X_target is None else np.vstack([X, np.asarray(X_target, dtype=float)])
     low, high = both.min(axis=0), both.max(axis=0)
     margin = 0.08 * np.where(high > low, high - low, 1.0)
@@ -86,7 +86,7 @@ def weight_histogram(model, X, *, bins=30, ax=None):
 
 
 def view_bars(model, *, threshold: float | None = None, most: int = 25, ax=None):
-    """The symmetric KL divergence of each view; trusted (stable) views in another colour.
+    """The symmetric KL divergence of each view; trusted (stable) views in a different colour.
 
     ``model`` is a fitted classifier or a :class:`~covshift.Diagnosis`.
     """
@@ -110,7 +110,7 @@ def view_bars(model, *, threshold: float | None = None, most: int = 25, ax=None)
 
 
 def reliability(y, probabilities, *, classes=None, bins: int = 10, ax=None):
-    """How often predictions of a given confidence are right: on the diagonal, as often as they say.
+    """How often predictions of a given confidence are right; calibrated ones lie on the diagonal.
 
     ``probabilities`` are ``predict_proba``'s for the rows with the true classes ``y``; ``classes`` names
     their columns (default: the sorted classes of ``y``). Bins hold equal numbers of rows.

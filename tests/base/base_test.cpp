@@ -58,7 +58,7 @@ TEST(Threads, AreKeptForTheNextCall) {
   }
 }
 
-TEST(Threads, ThrowTheFirstErrorAgainAndFinishTheRest) {
+TEST(Threads, FinishAllTasksAndRethrowTheFirstError) {
   std::atomic<int> done = 0;
   EXPECT_THROW(parallel_tasks(2, 50,
                               [&](std::size_t i) {
@@ -69,7 +69,7 @@ TEST(Threads, ThrowTheFirstErrorAgainAndFinishTheRest) {
   EXPECT_EQ(done, 50);
 }
 
-TEST(Threads, TasksInsideTasksRunInPlace) {
+TEST(Threads, NestedTasksRunOnce) {
   std::vector<int> runs(64, 0);
   parallel_tasks(2, 8, [&](std::size_t i) {
     parallel_tasks(2, 8, [&](std::size_t j) { ++runs[i * 8 + j]; });
@@ -83,7 +83,7 @@ TEST(Threads, CanBeStoppedFromOutside) {
     const std::function<bool()> enough = [&] { return done >= 10; };
     const auto work = [&] {
       parallel_tasks(threads, 1000, [&](std::size_t) {
-        parallel_tasks(threads, 1, [&](std::size_t) { ++done; });  // the question comes along
+        parallel_tasks(threads, 1, [&](std::size_t) { ++done; });  // the scope covers nested tasks
       });
     };
     {
@@ -95,7 +95,7 @@ TEST(Threads, CanBeStoppedFromOutside) {
     EXPECT_GE(done, 10);
     EXPECT_LT(done, 10 + 2 * threads);
     throw_if_stopped();
-    work();  // nobody asks any more
+    work();  // outside the scope
     EXPECT_GE(done, 1010);
   }
 }
@@ -118,19 +118,19 @@ TEST(PreciseSum, DoesNotDependOnGrouping) {
   }
   EXPECT_EQ(weighted.value(), repeated.value());
   EXPECT_EQ(squares.value(), repeated_squares.value());
-  PreciseSum lost;  // what plain sums lose
+  PreciseSum lost;  // cancels in a plain sum
   for (const double x : {1.0, 1e100, 1.0, -1e100}) lost.add(x);
   EXPECT_EQ(lost.value(), 2);
 }
 
-TEST(Random, IsTheSameEverywhere) {
+TEST(Random, IsPortable) {
   // xoshiro256** from splitmix64(42): pinned, so that seeds in papers stay valid.
   Random random(42);
   EXPECT_EQ(random.next(), 1546998764402558742U);
   EXPECT_EQ(random.next(), 6990951692964543102U);
 }
 
-TEST(Random, HasTheRightMoments) {
+TEST(Random, HasTheExpectedMoments) {
   Random random(1);
   double sum = 0;
   double squares = 0;
@@ -147,7 +147,7 @@ TEST(Random, HasTheRightMoments) {
   for (const int c : counts) EXPECT_NEAR(c, n / 7.0, 4 * std::sqrt(n / 7.0));
 }
 
-TEST(Random, ShufflesToPermutations) {
+TEST(Random, ShufflePermutes) {
   Random random(3);
   std::vector<int> x(100);
   std::iota(x.begin(), x.end(), 0);
@@ -170,7 +170,7 @@ class Files : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-TEST_F(Files, AreReplacedWhole) {
+TEST_F(Files, AreReplacedAtomically) {
   const std::string path = folder_ / "a.txt";
   write_whole(path, "one");
   write_whole(path, "two");
@@ -178,7 +178,7 @@ TEST_F(Files, AreReplacedWhole) {
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder_), {}), 1) << "no drafts left";
 }
 
-TEST_F(Files, KeepTheOldContentWhenWritingFails) {
+TEST_F(Files, LeaveNothingBehindWhenWritingFails) {
   const std::string path = folder_ / "missing" / "a.txt";
   EXPECT_THROW(write_whole(path, "x"), Error);
   EXPECT_THROW(write_whole(folder_, "x"), Error);  // a directory
@@ -207,8 +207,8 @@ TEST(Sha256, KnownAnswers) {
             "9537c5fdf120482f7d58d25e9ed583f52c02b4e304ea814db1633ad565aed7e9");
 }
 
-/// Small ones come from the allocator, large ones straight from the system.
-TEST(LargeVector, KeepsItsNumbersAsItGrows) {
+/// Small vectors come from the allocator, large ones from the system.
+TEST(LargeVector, KeepsItsNumbersWhenResized) {
   LargeVector v;
   for (const std::size_t size : {1U, 1000U, 524'287U, 524'288U, 524'289U, 3'000'000U, 10U}) {
     const std::size_t kept = std::min<std::size_t>(v.size(), size);

@@ -14,7 +14,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 class Hung(Exception):
-    """Chromium itself failed, whatever the page is: worth another try with a fresh one."""
+    """Chromium itself failed, not the page: try again with a fresh one."""
 
 
 class Browser:
@@ -63,7 +63,7 @@ class Browser:
         try:
             self.process.wait(20)
         except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)  # a session of its own: its children too
+            os.killpg(self.process.pid, signal.SIGKILL)  # with its children: it leads its session
             self.process.wait()
         os.close(self.inp)
         self.profile.cleanup()

@@ -15,7 +15,7 @@ PROGRAM = os.environ.get(
 
 
 class ProgramTest(unittest.TestCase):
-    """A test with a folder of its own that is gone afterwards."""
+    """A test with a temporary folder."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

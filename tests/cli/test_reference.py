@@ -1,4 +1,4 @@
-"""The methods against a reference of their own: numpy and scipy, straight from the definitions.
+"""The methods against an independent reference: numpy and scipy, straight from the definitions.
 
 Everything is written anew from docs/equations.md: nothing is shared with the program but the data.
 """

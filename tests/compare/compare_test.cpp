@@ -1,4 +1,4 @@
-// Methods side by side: the estimates against what they estimate, and who is called the winner.
+// Comparison of methods: estimates against the truth, and the winner.
 #include "covshift/compare/compare.hpp"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ const Compared& of(const Comparison& c, const std::string& name) {
                        [&](const Compared& m) { return m.name == name; });
 }
 
-TEST(Compare, EstimatesComeCloseToTheTruth) {
+TEST(Compare, EstimatesAreCloseToTheTruth) {
   const Data d(1, 1500, 4000, 0.7);
   const Comparison c = compare(d.data, &d.truth, quick({"lr", "iw"}));
   for (const Compared& m : c.methods) {
@@ -92,7 +92,7 @@ TEST(Compare, EqualMethodsTie) {
 }
 
 TEST(Compare, AClearlyBetterMethodWins) {
-  // The Brier score of an SVM, which is always sure, is far worse than that of lr.
+  // An SVM is always certain, so its Brier score is far worse than that of lr.
   const Data d(3, 400, 2000, 0.3);
   for (const Truth* truth : {static_cast<const Truth*>(nullptr), &d.truth}) {
     const Comparison c = compare(d.data, truth, quick({"svm", "lr"}));
@@ -104,7 +104,7 @@ TEST(Compare, AClearlyBetterMethodWins) {
   }
 }
 
-TEST(Compare, FewEffectiveRowsNameNoWinner) {
+TEST(Compare, NoWinnerWithFewEffectiveRows) {
   const Data d(4, 60, 300, 3);
   const Comparison c = compare(d.data, nullptr, quick({"svm", "lr"}));
   EXPECT_LT(c.effective_sample_size, 30);
@@ -112,8 +112,8 @@ TEST(Compare, FewEffectiveRowsNameNoWinner) {
   EXPECT_NE(c.statement.find("No winner can be named"), std::string::npos) << c.statement;
 }
 
-TEST(Compare, FewLabelledRowsNameNoWinner) {
-  // One row has no spread: whatever it says would be beyond any number of standard errors.
+TEST(Compare, NoWinnerWithFewLabelledRows) {
+  // One row has no spread: any difference would exceed any number of standard errors.
   const Data d(4, 60, 300, 0.3);
   for (const std::size_t n : {1, 29}) {
     const Truth some{MatrixView::dense(d.target.x.data(), n, 2), std::span(d.target.y).first(n)};
@@ -123,7 +123,7 @@ TEST(Compare, FewLabelledRowsNameNoWinner) {
   }
 }
 
-TEST(Compare, OneMethodAloneDoesNotWin) {
+TEST(Compare, NoWinnerWithOneMethod) {
   const Data d(4, 60, 300, 0.3);
   const Comparison c = compare(d.data, &d.truth, quick({"lr"}));
   EXPECT_EQ(c.best, "lr");
@@ -131,7 +131,7 @@ TEST(Compare, OneMethodAloneDoesNotWin) {
   EXPECT_NE(c.statement.find("the only method"), std::string::npos) << c.statement;
 }
 
-TEST(Compare, RowsAreNotWorthMoreForASmoothedRatio) {
+TEST(Compare, SmoothingDoesNotRaiseTheEffectiveSampleSize) {
   const Data d(4, 200, 300, 3);
   CompareOptions options = quick({"svm", "lr"});
   options.fit.shift.ratio.lambda = {RatioLambda::Rule::cv, 0};
@@ -170,7 +170,7 @@ TEST(Compare, RunsTheWholeTableAndTempered) {
               json["methods"][9]["truth"]["log_loss"]["value"].is_null());
 }
 
-TEST(Compare, TheMapIsWhatTheMethodPredicts) {
+TEST(Compare, TheMapShowsThePredictions) {
   const Data d(6, 200, 200, 0.5);
   CompareOptions options = quick({"lr"});
   options.map = {0, 1, "x1", "x2", 2.0, 10.0, 1.0, 0.0};  // x1 of the file is 2 x + 10
@@ -191,7 +191,7 @@ TEST(Compare, TheMapIsWhatTheMethodPredicts) {
   EXPECT_NEAR(map.layers[0].p[b * map.cells + a], p.p[p.action[0]], 1e-9);
 }
 
-TEST(Compare, MetricsThatAreInfiniteDoNotCompete) {
+TEST(Compare, MethodsWithAnInfiniteMetricDoNotCompete) {
   const Data d(7, 100, 100, 0.3);
   CompareOptions options = quick({"svm", "lr"});
   options.metric = Metric::log_loss;
@@ -220,7 +220,7 @@ TEST(Judge, WeightedMeanAndItsErrorByHand) {
   const Estimate e = weighted_mean(loss, weight);
   EXPECT_DOUBLE_EQ(e.value, 9.0 / 4);
   EXPECT_NEAR(e.standard_error, std::sqrt(1.25 * 1.25 + 2.25 * 2.25 + 4 * 1.75 * 1.75) / 4, 1e-12);
-  // Of equal weights it is the standard error of a mean, up to n/(n - 1).
+  // With equal weights it is the standard error of a mean, up to n/(n - 1).
   EXPECT_NEAR(weighted_mean(loss, {}).standard_error, std::sqrt((4 + 25 + 49) / 9.0) / 3, 1e-12);
   // The scale of weights does not matter.
   EXPECT_DOUBLE_EQ(weighted_mean(loss, std::vector<double>{10, 10, 20}).value, e.value);

@@ -41,7 +41,7 @@ TEST(Csv, HeaderKindsAndMissingValues) {
   EXPECT_EQ(t.where(2, t.at("y")), t.source + ":4:3");
 }
 
-TEST(Csv, HeaderIsDetectedOrTold) {
+TEST(Csv, HeaderIsDetectedOrGiven) {
   const Folder folder;
   const auto plain = folder.write("a.csv", "1,2\n3,4\n");
   EXPECT_THAT(names_of(read_table(plain)), ElementsAre("c1", "c2"));
@@ -56,7 +56,7 @@ TEST(Csv, HeaderIsDetectedOrTold) {
   EXPECT_EQ(read_table(words, options).rows, 2U);
   // A missing value or a number in the first row makes it data.
   EXPECT_THAT(names_of(read_table(folder.write("c.csv", "a,NA\nb,2\n"))), ElementsAre("c1", "c2"));
-  // Row names are written with an empty first name.
+  // A header before row names has an empty first name.
   EXPECT_THAT(names_of(read_table(folder.write("d.csv", ",x\n0,2\n"))), ElementsAre("c1", "x"));
 }
 
@@ -93,7 +93,7 @@ TEST(Csv, QuotesNewlinesAndCrlf) {
   EXPECT_EQ(t.lines.line_of(2), 6U);
 }
 
-TEST(Csv, QuotedMarkersAreText) {
+TEST(Csv, QuotedMissingMarkersAreText) {
   const Folder folder;
   const Table t = read_table(folder.write("a.csv", "a,b\nx,\"NA\"\ny,NA\nz,\"\"\n"));
   EXPECT_THAT(t.at("b").codes, ElementsAre(0, -1, -1));
@@ -115,7 +115,7 @@ TEST(Csv, TextColumnsKeepTheirSpelling) {
   EXPECT_THAT(texts_of(t, "y"), ElementsAre("01", "1.0"));
 }
 
-TEST(Csv, TextThatComesLateKeepsTheSpellingOfEarlierNumbers) {
+TEST(Csv, LateTextKeepsTheSpellingOfEarlierNumbers) {
   const Folder folder;
   std::string text = "id,x\n";
   for (int k = 0; k < 100; ++k) text += "007,1\n";
@@ -161,7 +161,7 @@ TEST(Csv, NumbersAreCorrectlyRounded) {
   EXPECT_TRUE(std::signbit(t.at("x").numbers[7]));
 }
 
-TEST(Csv, ThingsThatOnlyBeginLikeNumbersAreText) {
+TEST(Csv, TextThatStartsLikeANumberIsText) {
   const Folder folder;
   for (const std::string s : {"1e", "1x", "0x10", "--1", "+-1", "1 2", "nancy", "1,5", "."}) {
     const Table t = read_table(folder.write("a.csv", fmt::format("a;b\n1;2\n\"{}\";3\n", s)));
@@ -222,18 +222,18 @@ TEST(Gzip, ReadsMembersAndRefusesDamage) {
   const auto second = testing::slurp(folder.write_gz("2.gz", "2\n3,4\n"));
   const Table t = read_table(folder.write("a.csv.gz", first + second));
   EXPECT_THAT(t.at("b").numbers, ElementsAre(2.0, 4.0));
-  // Recognised by what it is, even without the extension.
+  // Recognised by its contents, even without the extension.
   EXPECT_EQ(read_table(folder.write("a.csv", first + second)).rows, 2U);
   EXPECT_THAT(read_message(folder, folder.write("p.csv.gz", "a,b\n1,2\n")),
               StartsWith("p.csv.gz: this is not a gzip file"));
   EXPECT_THAT(read_message(folder, folder.write("t.csv.gz", second.substr(0, second.size() - 3))),
-              StartsWith("t.csv.gz: the gzip file ends too early"));
+              StartsWith("t.csv.gz: the gzip file is truncated"));
   auto damaged = second;
   damaged[second.size() - 6] = static_cast<char>(~damaged[second.size() - 6]);
   EXPECT_THAT(read_message(folder, folder.write("d.csv.gz", damaged)),
               StartsWith("d.csv.gz: the gzip file is damaged"));
   EXPECT_THAT(read_message(folder, folder.write("g.csv.gz", first + second + "tail")),
-              StartsWith("g.csv.gz: bytes that are not gzip follow"));
+              StartsWith("g.csv.gz: the gzip data is followed by other bytes"));
   EXPECT_EQ(read_table(folder.write("z.csv.gz", first + second + std::string(9, '\0'))).rows, 2U);
 }
 

@@ -67,13 +67,13 @@ TEST_F(EncoderTest, UnseenCategoriesAreZeroAndCounted) {
   EXPECT_EQ(out.unseen[0].count, 3U);
 }
 
-TEST_F(EncoderTest, CategoriesThatWereReadAsNumbersAreStillFound) {
+TEST_F(EncoderTest, CategoriesReadAsNumbersAreFound) {
   const Table t = read_table(folder_.write("new.csv", "x,color,size\n1,red,9\n2,red,10\n"));
   ASSERT_FALSE(t.at("size").categorical);
   EXPECT_THAT(mixed_.encode(t).matrix.values, ElementsAre(1, 0, 1, 0, 1, 0, 2, 0, 1, 1, 0, 0));
 }
 
-TEST_F(EncoderTest, NumbersThatWereReadAsTextAreStillNumbers) {
+TEST_F(EncoderTest, NumbersReadAsTextAreNumbers) {
   ReadOptions options;
   options.text_columns = {"x"};
   const Table t = read_table(folder_.write("new.csv", "x,color,size\n01,red,9\n"), options);
@@ -82,7 +82,7 @@ TEST_F(EncoderTest, NumbersThatWereReadAsTextAreStillNumbers) {
 
 TEST_F(EncoderTest, Errors) {
   EXPECT_THAT(message(mixed_, "x,size\n1,9\n"),
-              StartsWith("new.csv: the column 'color' is missing, which the training file has"));
+              StartsWith("new.csv: the column 'color' of the training file is missing"));
   EXPECT_THAT(message(mixed_, "size,x,color\n9,1,red\n9,n/a,red\n"),
               StartsWith("new.csv:3:2: 'n/a' is not a number, but the column 'x' is numeric"));
   EXPECT_THAT(message(mixed_, "color,x,size\nred,1,9\nred,,9\n,3,9\n"),
@@ -122,7 +122,8 @@ TEST_F(EncoderTest, Svmlight) {
               ElementsAre(1));
   EXPECT_THAT(
       message_of(folder_, [&] { static_cast<void>(encoder.encode(zero)); }),
-      StartsWith("zero.svm:1: the index 0, but the features of the training file count from 1"));
+      StartsWith(
+          "zero.svm:1: index 0 occurs, but the features of the training file are numbered from 1"));
   EXPECT_THAT(
       message_of(folder_, [&] { static_cast<void>(mixed_.encode(zero)); }),
       StartsWith("zero.svm: this file is svmlight, but the training file has named columns"));
@@ -139,7 +140,7 @@ TEST_F(EncoderTest, JsonRoundTrip) {
   }
 }
 
-TEST(EncoderJson, RefusesWhatIsMalformed) {
+TEST(EncoderJson, RejectsMalformedInput) {
   const Folder folder;
   for (const char* text :
        {"{}", "[]", "null", R"({"format": "columns"})", R"({"format": "other"})",

@@ -32,7 +32,7 @@ TEST(Svmlight, RowsLabelsCommentsAndQueries) {
   EXPECT_EQ(t.where(3), t.source + ":6");
 }
 
-TEST(Svmlight, IndexZeroMeansCountingFromZero) {
+TEST(Svmlight, IndexZeroMeansNumberingFromZero) {
   const Folder folder;
   const auto path = folder.write("a.svmlight", "1 1:5\n0 0:7 2:1\n");
   const Table t = read_table(path);
@@ -43,7 +43,8 @@ TEST(Svmlight, IndexZeroMeansCountingFromZero) {
   options.index_base = 1;
   EXPECT_THAT(
       read_message(folder, path, options),
-      StartsWith("a.svmlight:2:2: the index 0 in '0:7' in a file whose features count from 1"));
+      StartsWith(
+          "a.svmlight:2:2: '0:7' has index 0, but the features of this file are numbered from 1"));
   options.index_base = 0;
   EXPECT_EQ(read_table(folder.write("b.libsvm", "1 1:5\n"), options).sparse->cols, 2U);
 }
@@ -119,7 +120,7 @@ TEST(Arff, SparseRows) {
   EXPECT_EQ(t.at("c").numbers[3], 2.0);
 }
 
-TEST(Arff, TabsSetValuesApartToo) {
+TEST(Arff, TabsSeparateValues) {
   const Folder folder;
   const Table t = read_table(folder.write(
       "a.arff",
@@ -215,8 +216,8 @@ TEST(Npy, Errors) {
               StartsWith("a.npy: arrays of type '<c16' are not"));
   EXPECT_THAT(message(npy("[('a', '<f8')]", "(2,)", "")),
               StartsWith("a.npy: the array holds records"));
-  EXPECT_THAT(message(npy("'<f8'", "(2, 2)", "12345678")), HasSubstr("ends too early"));
-  EXPECT_THAT(message(npy("'<f8'", "(99999999999, 9999)", "1")), HasSubstr("ends too early"));
+  EXPECT_THAT(message(npy("'<f8'", "(2, 2)", "12345678")), HasSubstr("is truncated"));
+  EXPECT_THAT(message(npy("'<f8'", "(99999999999, 9999)", "1")), HasSubstr("is truncated"));
   EXPECT_THAT(message(npy("'<f8'", "(9999999999999999, 9999999999)", "1")),
               HasSubstr("is damaged"));
   EXPECT_THAT(message(npy("'<f8'", "(0, 3)", "")), StartsWith("a.npy: the array is empty (0 x 3)"));

@@ -1,4 +1,4 @@
-// Whatever the bytes of a file are, reading it gives a table or an Error.
+// Reading any bytes gives a table or an Error.
 #include <random>
 
 #include "tests/data/support.hpp"
@@ -86,7 +86,7 @@ TEST(Hostile, RandomBytes) {
       const bool text = round % 2 == 0;
       for (char& c : bytes)
         c = text ? "ab1,;\"'\n\r {}:.@?"[random() % 16] : static_cast<char>(random());
-      // Past the check of the magic bytes, where there is one.
+      // Pass the check of the magic bytes, if there is one.
       if (sample.name == "s.npy" || sample.name == "s.csv.gz") {
         bytes.insert(0, sample.bytes, 0, random() % 12);
       }
@@ -95,13 +95,13 @@ TEST(Hostile, RandomBytes) {
   }
 }
 
-/// shared/data lies beside the checkout, if at all.
+/// shared/data, if present, is next to the checkout.
 std::filesystem::path real_data() {
   const auto root = std::filesystem::path(__FILE__).parent_path().parent_path().parent_path();
   return root.parent_path() / "shared" / "data";
 }
 
-TEST(RealData, IsReadAsItIs) {
+TEST(RealData, IsReadCompletely) {
   const auto folder = real_data();
   if (!std::filesystem::exists(folder))
     GTEST_SKIP() << "there is no shared/data beside the checkout";

@@ -19,7 +19,7 @@ Table labelled(const Folder& folder, const std::string& labels) {
   return read_table(folder.write("a.csv", "x,y\n" + labels), options);
 }
 
-TEST(Classes, AreTextsInOrder) {
+TEST(Classes, AreSortedStrings) {
   const Folder folder;
   EXPECT_THAT(Classes::fit(labelled(folder, "1,b\n1,a\n1,10\n1,b\n"), "y").names(),
               ElementsAre("10", "a", "b"));
@@ -35,7 +35,7 @@ TEST(Classes, SpellingsOfANumberAreOneClass) {
   EXPECT_THAT(classes.codes(t, "y").codes, ElementsAre(1, 1, 0, 1, 0, 1));
   EXPECT_EQ(classes.index_of("1e0"), 1);
   EXPECT_EQ(classes.index_of("one"), -1);
-  // Long identifiers are told apart although they are the same double.
+  // Long identifiers are distinct although they are the same double.
   EXPECT_EQ(Classes::fit(labelled(folder, "1,9007199254740993\n1,9007199254740992\n"), "y").size(),
             2U);
 }

@@ -56,13 +56,13 @@ TEST(Scaling, Standard) {
   const Scaler scaler = Scaler::fit(ScaleKind::standard, train);
   scaler.apply(train);
   EXPECT_THAT(train.values, ElementsAre(-1, 0, 1, 0, -1, 0, 1, 0));
-  // A small deviation beside a large mean survives.
+  // A small deviation from a large mean is accurate.
   Matrix large = dense(2, 1, {1e9, 1e9 + 2});
   Scaler::fit(ScaleKind::standard, large).apply(large);
   EXPECT_THAT(large.values, ElementsAre(DoubleEq(-1), DoubleEq(1)));
 }
 
-TEST(Scaling, SparseIsOnlyDivided) {
+TEST(Scaling, SparseDataAreOnlyDivided) {
   const Matrix values = dense(4, 3, {0, -4, 0, 2, 0, 0, 0, 0, 0, 2, 2, 0});
   Matrix unit = to_sparse(values);
   const Scaler scaler = Scaler::fit(ScaleKind::unit, unit);
@@ -73,13 +73,13 @@ TEST(Scaling, SparseIsOnlyDivided) {
   Scaler::fit(ScaleKind::standard, standard).apply(standard);
   EXPECT_THAT(standard.values,
               ElementsAre(DoubleEq(-4 / std::sqrt(4.75)), 2, 2, DoubleEq(2 / std::sqrt(4.75))));
-  // Fitted on sparse data, dense data are treated alike.
+  // A scaler fitted on sparse data treats dense data the same way.
   Matrix same = values;
   scaler.apply(same);
   EXPECT_THAT(same.values, ElementsAre(0, -1, 0, 1, 0, 0, 0, 0, 0, 1, 0.5, 0));
 }
 
-TEST(Scaling, AWeightOfTwoIsTheRowTwiceAndZeroItsAbsence) {
+TEST(Scaling, WeightTwoEqualsTheRowTwiceAndZeroItsAbsence) {
   const Matrix rows = dense(4, 2, {1, 0, 0.1, 7, 3, 0, -90, 50});
   const Matrix repeated = dense(4, 2, {3, 0, 1, 0, 0.1, 7, 1, 0});
   const std::vector<double> weight = {2, 1, 1, 0};
@@ -94,7 +94,7 @@ TEST(Scaling, AWeightOfTwoIsTheRowTwiceAndZeroItsAbsence) {
   EXPECT_THROW(Scaler::fit(ScaleKind::unit, rows, std::vector<double>(4, 0.0)), Error);
 }
 
-TEST(Scaling, ACopyIsWhatApplyMakes) {
+TEST(Scaling, ScaledCopyEqualsApply) {
   const Matrix values = dense(3, 2, {0, 4, 2, 0, 0, 8});
   for (const bool fitted_sparse : {false, true}) {
     const Scaler scaler = Scaler::fit(ScaleKind::unit, fitted_sparse ? to_sparse(values) : values);
@@ -182,7 +182,7 @@ void expect_pca_is_svd(const Matrix& data, const Matrix& given, std::size_t comp
   }
 }
 
-TEST(Pca, AgreesWithTheSingularValues) {
+TEST(Pca, MatchesSingularValues) {
   const Matrix tall = random_matrix(300, 6, 100.0, 0.0);
   expect_pca_is_svd(tall, tall, 6);
   const Matrix wide = random_matrix(8, 300, 100.0, 0.0);
@@ -193,7 +193,7 @@ TEST(Pca, AgreesWithTheSingularValues) {
   expect_pca_is_svd(wide_zeros, to_sparse(wide_zeros), 8);
 }
 
-TEST(Pca, FloatsGiveTheSame) {
+TEST(Pca, FloatAndDoubleAgree) {
   const Matrix m = random_matrix(20, 4, 0.0, 0.0);
   const std::vector<float> floats(m.values.begin(), m.values.end());
   const Pca a = Pca::fit(m.view(), 2);
@@ -202,7 +202,7 @@ TEST(Pca, FloatsGiveTheSame) {
 }
 
 TEST(Pca, DirectionsStayOrthonormalWithoutVariance) {
-  // Rank one: all other directions are free, but must be directions.
+  // Rank one: all other directions are arbitrary, but must be orthonormal.
   Matrix m = dense(4, 6, std::vector<double>(24));
   for (std::size_t r = 0; r < 4; ++r) {
     for (std::size_t c = 0; c < 6; ++c) m.values[r * 6 + c] = static_cast<double>(r * (c + 1));
@@ -215,7 +215,7 @@ TEST(Pca, DirectionsStayOrthonormalWithoutVariance) {
   }
 }
 
-TEST(Pca, RefusesWhatItCannotDo) {
+TEST(Pca, RejectsInvalidArguments) {
   const Matrix m = random_matrix(20, 4, 3.0, 0.0);
   const Pca pca = Pca::fit(m.view(), 2);
   EXPECT_THROW(Pca::fit(m.view(), 5), Error);

@@ -1,4 +1,4 @@
-// Which rows are copies of which, and matrices whose entries are nowhere.
+// Copies of rows, and matrices with invalid entries.
 #include "covshift/data/rows.hpp"
 
 #include <gtest/gtest.h>
@@ -12,8 +12,7 @@
 namespace covshift {
 namespace {
 
-/// Rows of few different values, so that many are equal but not too many: the last column tells
-/// most of them apart.
+/// Rows of few different values: many are equal, but the last column distinguishes most.
 Matrix made(std::size_t rows, Random& random) {
   Matrix m;
   m.rows = rows;
@@ -25,7 +24,7 @@ Matrix made(std::size_t rows, Random& random) {
   return m;
 }
 
-/// The same rows as entries in any order, some in two parts, some zeros stored, some as -0.
+/// The same rows as entries in any order, some split in two, some stored zeros, some of them -0.
 Matrix scattered(const Matrix& from, Random& random) {
   Matrix m;
   m.rows = from.rows;
@@ -64,7 +63,7 @@ std::vector<std::size_t> originals(std::size_t rows, const std::vector<Copy>& fo
   return original;
 }
 
-TEST(Copies, AreTheRowsThatEqualAnEarlierOne) {
+TEST(Copies, AreRowsEqualToAnEarlierOne) {
   Random random(5);
   for (const std::size_t rows : {60U, 300U, 9000U}) {
     const Matrix dense = made(rows, random);
@@ -101,8 +100,8 @@ TEST(Copies, AreTheRowsThatEqualAnEarlierOne) {
   }
 }
 
-TEST(Copies, NumbersOfFewDigitsDoNotCrowdTogether) {
-  // One 1 among zeros: whatever is added up of such rows must differ all the same.
+TEST(Copies, NumbersOfFewDigitsDoNotCollide) {
+  // One 1 among zeros: the fingerprints of such rows must differ.
   const std::size_t rows = 3000;
   Matrix m;
   m.rows = rows;
@@ -115,7 +114,7 @@ TEST(Copies, NumbersOfFewDigitsDoNotCrowdTogether) {
   EXPECT_TRUE(merge_copies(Rows(m.view(), {}), {}).empty());
 }
 
-TEST(Places, OfEntriesThatAreNowhereAreRefused) {
+TEST(Places, EntriesOutsideTheMatrixAreRejected) {
   using Offsets = std::vector<std::int64_t>;
   using Columns = std::vector<std::int32_t>;
   const auto check = [](const Offsets& offsets, const Columns& columns, std::size_t cols) {
@@ -136,8 +135,8 @@ TEST(Places, OfEntriesThatAreNowhereAreRefused) {
   EXPECT_THROW(check({}, {}, 5), Error);
 }
 
-/// So many that the search is cut into parts.
-TEST(Copies, AmongManyRowsForAnyNumberOfThreads) {
+/// Enough rows that the search is split into parts.
+TEST(Copies, AreTheSameForAnyNumberOfThreads) {
   constexpr std::size_t rows = 60'000;
   std::vector<double> x(rows);
   for (std::size_t i = 0; i < rows; ++i) x[i] = 0.1 * static_cast<double>(i % 59'990);

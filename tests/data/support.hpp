@@ -16,7 +16,7 @@
 
 namespace covshift::testing {
 
-/// A folder that goes away with the test.
+/// A folder that is removed after the test.
 class Folder {
  public:
   Folder() {

@@ -49,7 +49,7 @@ TEST_F(ViewsTest, FilesWithWildcards) {
   EXPECT_THAT(read("every = *\n").view_of, ElementsAre(0, 0, 0, 0, 0, 0));
 }
 
-TEST_F(ViewsTest, GroupsAreLinesWithoutAFile) {
+TEST_F(ViewsTest, GroupsEqualAFile) {
   const Views file = read("words = w*\nlook = c?lor, \"a,b\", x*\n");
   EXPECT_EQ(Views::from_groups({{"words", {"w*"}}, {"look", {"c?lor", "a,b", "x*"}}}, encoder_),
             file);

@@ -1,4 +1,4 @@
-// The diagnosis as a whole: what it says of samples whose shift is known.
+// The whole diagnosis, of samples with a known shift.
 #include "covshift/diagnose/diagnose.hpp"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ Matrix moved(Matrix x, std::size_t column, double by, double times = 1) {
   return x;
 }
 
-TEST(Diagnose, SaysThatThereIsNoShift) {
+TEST(Diagnose, ReportsNoShift) {
   Random random(1);
   const Diagnosis d = diagnosed(normal(random, 300, 4), normal(random, 250, 4));
   EXPECT_FALSE(d.shifted());
@@ -62,7 +62,7 @@ TEST(Diagnose, NamesTheViewThatMoved) {
   }
 }
 
-TEST(Diagnose, AChangeOfShapeIsNoticedThoughTheLogisticRatioIsBlindToIt) {
+TEST(Diagnose, DetectsAChangeOfShapeThatTheLogisticRatioMisses) {
   Random random(3);
   const Diagnosis d = diagnosed(normal(random, 400, 3), moved(normal(random, 400, 3), 1, 0, 2));
   EXPECT_TRUE(d.shifted());
@@ -84,7 +84,7 @@ TEST(Diagnose, MildShiftIsCalledMild) {
   EXPECT_EQ(d.recommendation.methods.front(), "iw");
 }
 
-TEST(Diagnose, WithoutOverlapNoMethodCanHelpAndTheRowsAreShown) {
+TEST(Diagnose, WithoutOverlapNoMethodHelpsAndRowsAreShown) {
   Random random(5);
   const Matrix train = normal(random, 300, 4);
   const Matrix target = moved(normal(random, 200, 4), 2, 12);
@@ -98,7 +98,7 @@ TEST(Diagnose, WithoutOverlapNoMethodCanHelpAndTheRowsAreShown) {
   for (std::size_t k = 0; k < 10; ++k) {
     const RowToLabel& row = d.recommendation.label_first[k];
     stands_for += row.represents;
-    // The values shown are the row's own, the moved column first.
+    // The values shown are those of the row, the moved column first.
     EXPECT_EQ(d.label_values[k][0], fmt::format("{:.6g}", target.values[4 * row.row + 2]));
     EXPECT_GT(d.support.examples[k].distance, 1);
   }
@@ -106,7 +106,7 @@ TEST(Diagnose, WithoutOverlapNoMethodCanHelpAndTheRowsAreShown) {
 }
 
 TEST(Diagnose, FindsTheRowsWithoutSupport) {
-  // 30 of 300 target rows are far away in a direction that means do not tell.
+  // 30 of 300 target rows are far away in a direction that the means do not show.
   Random random(6);
   const Matrix train = normal(random, 400, 3);
   Matrix target = normal(random, 300, 3);
@@ -165,7 +165,7 @@ TEST(Diagnose, CategoriesAreOneFeature) {
   EXPECT_THAT(d.recommendation.shifted_views, ElementsAre("site"));
 }
 
-TEST(Diagnose, SharesAddUpAndBinsAreInTheUnitsOfTheFile) {
+TEST(Diagnose, SharesSumToOneAndBinsAreInTheUnitsOfTheFile) {
   Random random(9);
   const Matrix train = moved(normal(random, 300, 2), 1, 1000, 50);
   const Matrix target = moved(normal(random, 200, 2), 1, 1010, 50);
@@ -184,7 +184,7 @@ TEST(Diagnose, SharesAddUpAndBinsAreInTheUnitsOfTheFile) {
   EXPECT_EQ(rows, 300U);
 }
 
-TEST(Diagnose, ALargeSampleGivesNearlyWhatItsSubsampleWasSparedFor) {
+TEST(Diagnose, SubsamplingALargeSampleChangesLittle) {
   Random random(10);
   const Matrix train = normal(random, 1500, 3);
   const Matrix target = moved(normal(random, 1500, 3), 1, 1);
@@ -200,27 +200,27 @@ TEST(Diagnose, ALargeSampleGivesNearlyWhatItsSubsampleWasSparedFor) {
   EXPECT_GT(diagnosed(train, target, options).effective_sample_size, 1);
 }
 
-TEST(Diagnose, OneRowIsTooFewToTell) {
+TEST(Diagnose, OneRowIsUndetermined) {
   Random random(11);
   const Diagnosis d = diagnosed(normal(random, 40, 2), normal(random, 1, 2));
   EXPECT_EQ(d.recommendation.verdict, Verdict::undetermined);
   EXPECT_FALSE(d.shifted());
 }
 
-TEST(Diagnose, ConstantColumnsAreNoTrouble) {
+TEST(Diagnose, AcceptsConstantColumns) {
   Random random(12);
   Matrix train = moved(normal(random, 60, 3), 0, 5, 0);
   const Diagnosis same = diagnosed(train, moved(normal(random, 60, 3), 0, 5, 0));
   EXPECT_DOUBLE_EQ(same.features[0].kl_binned, 0);
   EXPECT_FALSE(same.shifted());
-  // A constant that is another one in the target: nothing supports it.
+  // A constant that differs in the target has no support.
   const Diagnosis other = diagnosed(train, moved(normal(random, 60, 3), 0, 6, 0));
   EXPECT_TRUE(other.shifted());
   EXPECT_EQ(other.recommendation.verdict, Verdict::no_overlap);
 }
 
 TEST(Diagnose, UnitsDoNotHideAShift) {
-  // Squares of 1e200 overflow, and 1e15 swallows the digits of what it is added to.
+  // Squares of 1e200 overflow, and adding 1e15 loses digits.
   Random random(18);
   const Matrix train = normal(random, 200, 2);
   const Matrix target = moved(normal(random, 200, 2), 0, 2);
@@ -232,7 +232,7 @@ TEST(Diagnose, UnitsDoNotHideAShift) {
   }
 }
 
-TEST(Diagnose, OfManyViewsThoseThatMovedAreMeasured) {
+TEST(Diagnose, MeasuresTheViewsThatMovedMostOfMany) {
   Random random(19);
   const Matrix train = normal(random, 60, 210);
   const Matrix target = moved(normal(random, 60, 210), 7, 3);
@@ -249,14 +249,14 @@ TEST(Diagnose, OfManyViewsThoseThatMovedAreMeasured) {
     if (std::abs(d.views[v].kl - apart * apart) < 1e-12) ++from_means;
   }
   EXPECT_EQ(from_means, 10U);
-  // Nobody would paste a command with two hundred names.
+  // A command with two hundred names is impractical.
   if (d.recommendation.stable_views.size() > 50) {
     EXPECT_LT(d.recommendation.command.size(), 100U) << d.recommendation.command;
   }
 }
 
-TEST(Diagnose, LabelsNoRowTwice) {
-  // A target of three different rows, each many times: a copy of a labelled row says nothing new.
+TEST(Diagnose, LabelFirstHasNoCopies) {
+  // A target of three different rows, each many times: labelling a copy is useless.
   Random random(21);
   Matrix target = normal(random, 90, 2);
   for (std::size_t i = 0; i < target.values.size(); ++i) {
@@ -269,7 +269,7 @@ TEST(Diagnose, LabelsNoRowTwice) {
   }
 }
 
-TEST(Diagnose, AsksForLabelsWhereItSaysSo) {
+TEST(Diagnose, ListsRowsToLabelIfTheSummaryAsksForLabels) {
   Random random(20);
   const Matrix train = normal(random, 300, 3);
   Matrix target = moved(normal(random, 300, 3), 0, 2);
@@ -315,11 +315,12 @@ TEST(Diagnose, ShellCommandsQuoteNames) {
   const Matrix target = moved(normal(random, 200, 2), 0, 3);
   Views views = test::each(2);
   views.names[1] = "it's; rm -rf $HOME";
-  const Diagnosis d = diagnosed(train, target, features_of(views.names), views, {});
+  const Diagnosis d =
+      diagnosed(train, target, features_of(Encoder::of_columns(views.names)), views, {});
   EXPECT_THAT(d.recommendation.command, HasSubstr("'it'\\''s; rm -rf $HOME'"));
 }
 
-TEST(Diagnose, RefusesWhatItCannotCompare) {
+TEST(Diagnose, RejectsInvalidData) {
   Random random(16);
   const Matrix two = normal(random, 10, 2);
   const Matrix three = normal(random, 10, 3);
@@ -328,7 +329,9 @@ TEST(Diagnose, RefusesWhatItCannotCompare) {
   EXPECT_THROW(diagnosed(two, three), Error);
   EXPECT_THROW(diagnosed(two, none), Error);
   EXPECT_THROW(diagnosed(none, two), Error);
-  EXPECT_THROW(diagnosed(two, two, features_of(test::names(1)), test::each(2), {}), Error);
+  EXPECT_THROW(
+      diagnosed(two, two, features_of(Encoder::of_columns(test::names(1))), test::each(2), {}),
+      Error);
   DiagnoseOptions options;
   options.permutations = 0;
   EXPECT_THROW(diagnosed(two, two, options), Error);
@@ -340,7 +343,7 @@ TEST(Diagnose, RefusesWhatItCannotCompare) {
   EXPECT_THROW(diagnosed(two, two, options), Error);
 }
 
-TEST(BinnedKl, IsTheJeffreysDivergenceLessItsBias) {
+TEST(BinnedKl, IsTheJeffreysDivergenceMinusItsBias) {
   const std::vector<double> p = {40000, 60000};
   const std::vector<double> q = {70000, 30000};
   const double exact = (0.4 - 0.7) * std::log(0.4 / 0.7) + (0.6 - 0.3) * std::log(0.6 / 0.3);

@@ -1,4 +1,4 @@
-// The test for shift: how often it cries wolf, and what it sees.
+// The test for shift: false alarms and power.
 #include "covshift/diagnose/domain_test.hpp"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using test::sanitized;
 
 constexpr int draws = sanitized ? 40 : 200;
 
-/// The least count that a binomial with this chance exceeds in one of 2000 cases.
+/// The count that a binomial with this probability exceeds in one of 2000 cases.
 int binomial_limit(int n, double chance) {
   double log_term = n * std::log1p(-chance);
   double below = 0;
@@ -42,7 +42,7 @@ DomainTest test_only(const Matrix& train, const Matrix& target, std::uint64_t se
                      int permutations = 99) {
   const Rows a(train.view(), {});
   const Rows b(target.view(), {});
-  // Pooled moments, as diagnose has them.
+  // Pooled moments, as in diagnose.
   Matrix both = train;
   both.rows += target.rows;
   both.values.insert(both.values.end(), target.values.begin(), target.values.end());
@@ -75,7 +75,7 @@ TEST_P(FalseAlarms, AreAtTheNominalLevelWithoutShift) {
   RecordProperty("alarms", alarms);
   EXPECT_LE(alarms, binomial_limit(draws, 0.05));
   EXPECT_LE(strong_alarms, binomial_limit(draws, 0.2));
-  // Nor does it never cry: p-values that are uniform (or, with ties, a little larger) average 1/2.
+  // It is not too conservative either: uniform p-values (with ties, a little larger) average 1/2.
   EXPECT_NEAR(sum / draws, 0.52, sanitized ? 0.2 : 0.09);
 }
 
@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
         Setting{"heavy", 80, 60, 3,
                 [](Random& r, std::size_t) { return std::tan(3.14 * (r.uniform() - 0.5)); }},
         // Nearly all rows are duplicates of others: folds that spread equal rows evenly would agree
-        // with each other more than chance, and alarm.
+        // with each other more than by chance and give false alarms.
         Setting{"binary", 60, 90, 2,
                 [](Random& r, std::size_t) { return r.uniform() < 0.3 ? 1.0 : 0.0; }},
         Setting{"discrete", 100, 50, 3,
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(
                 }}),
     [](const auto& setting) { return std::string(setting.param.name); });
 
-TEST(DomainTest, SeesAShiftOfTheMean) {
+TEST(DomainTest, DetectsAShiftOfTheMean) {
   Random random(3);
   int seen = 0;
   for (std::uint64_t draw = 0; draw < 20; ++draw) {
@@ -110,7 +110,7 @@ TEST(DomainTest, SeesAShiftOfTheMean) {
   EXPECT_GE(seen, 18);
 }
 
-TEST(DomainTest, SeesAChangeOfSpreadThatHasNoMean) {
+TEST(DomainTest, DetectsAChangeOfSpread) {
   Random random(4);
   int seen = 0;
   for (std::uint64_t draw = 0; draw < 20; ++draw) {
@@ -122,7 +122,7 @@ TEST(DomainTest, SeesAChangeOfSpreadThatHasNoMean) {
   EXPECT_GE(seen, 18);
 }
 
-TEST(DomainTest, TheAucIsOneWhereSamplesDoNotTouch) {
+TEST(DomainTest, AucIsOneIfSamplesDoNotOverlap) {
   Random random(5);
   const Matrix train = normal(random, 60, 2);
   Matrix target = normal(random, 50, 2);
@@ -132,18 +132,18 @@ TEST(DomainTest, TheAucIsOneWhereSamplesDoNotTouch) {
   EXPECT_DOUBLE_EQ(test.p_value, 1.0 / 200);
 }
 
-TEST(DomainTest, ManyPermutationsAreDealtInBatches) {
+TEST(DomainTest, BatchesOfPermutationsGiveTheSame) {
   Random random(9);
   const Matrix train = normal(random, 40, 2);
   const Matrix target = normal(random, 40, 2);
   const DomainTest many = test_only(train, target, 1, 1300);
   EXPECT_EQ(many.permutations, 1300);
-  // Batches that were not filled in would count as areas of 0: as if none came near the data's.
+  // Areas of unfilled batches would be 0, smaller than that of the data.
   EXPECT_NEAR(many.p_value, test_only(train, target, 1, 499).p_value, 0.08);
   EXPECT_GT(many.p_value, 0.15);
 }
 
-TEST(DomainTest, EqualRowsEverywhereAreNoShift) {
+TEST(DomainTest, EqualRowsAreNoShift) {
   const Matrix same{.rows = 20,
                     .cols = 2,
                     .sparse = false,
@@ -155,7 +155,7 @@ TEST(DomainTest, EqualRowsEverywhereAreNoShift) {
   EXPECT_DOUBLE_EQ(test.p_value, 1);
 }
 
-TEST(DomainTest, PermutationsOfALargeSampleLookAtSomeRowsOnly) {
+TEST(DomainTest, PermutationsOfALargeSampleUseASubsample) {
   Random random(6);
   const Matrix train = normal(random, 700, 3);
   Matrix target = normal(random, 900, 3);
@@ -166,7 +166,7 @@ TEST(DomainTest, PermutationsOfALargeSampleLookAtSomeRowsOnly) {
   EXPECT_EQ(d.test.train_rows, 200U);
   EXPECT_EQ(d.test.target_rows, 200U);
   EXPECT_LE(d.test.p_value, 0.05);
-  // The AUC itself is of all rows: that of two normals one deviation apart, Phi(1/sqrt 2).
+  // The AUC is of all rows: that of two normals one deviation apart, Phi(1/sqrt 2).
   EXPECT_NEAR(d.test.auc, 0.760, 0.03);
 }
 
@@ -198,7 +198,9 @@ TEST(DomainTest, WideSparseDataAreHashed) {
     DiagnoseOptions options;
     options.ratio.lambda = {RatioLambda::Rule::value, 0.01};
     options.permutations = 49;
-    return test::diagnosed(train, to, features_of(test::names(5000)), all, options).test.p_value;
+    return test::diagnosed(train, to, features_of(Encoder::of_columns(test::names(5000))), all,
+                           options)
+        .test.p_value;
   };
   EXPECT_LE(p(target), 0.05);
   EXPECT_GT(p(same), 0.02);

@@ -14,7 +14,7 @@
 
 namespace covshift::test {
 
-// The sanitizers make a loop several times slower: there it does less of the same.
+// Sanitizers make loops several times slower, so tests do fewer iterations.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool sanitized = true;
 #else
@@ -50,7 +50,7 @@ inline Views each(std::size_t cols) {
   return views;
 }
 
-/// Of samples in the units of a file.
+/// The diagnosis of unscaled samples.
 inline Diagnosis diagnosed(const Matrix& train, const Matrix& target,
                            const std::vector<Feature>& features, const Views& views,
                            const DiagnoseOptions& options = {}) {
@@ -63,7 +63,8 @@ inline Diagnosis diagnosed(const Matrix& train, const Matrix& target,
 
 inline Diagnosis diagnosed(const Matrix& train, const Matrix& target,
                            const DiagnoseOptions& options = {}) {
-  return diagnosed(train, target, features_of(names(train.cols)), each(train.cols), options);
+  return diagnosed(train, target, features_of(Encoder::of_columns(names(train.cols))),
+                   each(train.cols), options);
 }
 
 }  // namespace covshift::test

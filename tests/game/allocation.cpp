@@ -1,4 +1,4 @@
-// Closed forms do not touch the heap once a thread has played its first game.
+// Closed forms do not allocate after a thread's first game.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -22,7 +22,7 @@ void* counted_or_throw(std::size_t size) {
 }
 }  // namespace
 
-// The whole family, so that no sanitizer sees memory from one allocator go to another.
+// All variants, so that sanitizers see no mismatched allocators.
 void* operator new(std::size_t size) { return counted_or_throw(size); }
 void* operator new[](std::size_t size) { return counted_or_throw(size); }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return counted(size); }
@@ -39,14 +39,14 @@ namespace {
 
 using namespace covshift::testing;
 
-TEST(Allocation, TheCounterCounts) {
+TEST(Allocation, CounterWorks) {
   const long before = allocations;
   const auto something = std::make_unique<std::vector<double>>(10);
   EXPECT_EQ(something->size(), 10U);
   EXPECT_EQ(allocations - before, 2);
 }
 
-TEST(Allocation, NoneInClosedForms) {
+TEST(Allocation, ClosedFormsDoNotAllocate) {
   constexpr int n = 50;
   std::mt19937_64 random(3);
   std::normal_distribution<double> normal;
@@ -71,7 +71,7 @@ TEST(Allocation, NoneInClosedForms) {
                          {q.data(), static_cast<std::size_t>(k)});
         }
       };
-      all(1);  // room for many labels is kept from here on
+      all(1);  // fills the pool of temporary arrays
       const long before = allocations;
       for (int i = 0; i < 3; ++i) all(n);
       EXPECT_EQ(allocations - before, 0) << loss << " with " << k << " labels";

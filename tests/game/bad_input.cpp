@@ -1,4 +1,4 @@
-// What cannot be a game is refused, with the offending value in the message.
+// Invalid games throw an Error that contains the offending value.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ std::string message(const std::function<void()>& call) {
   return "(no error)";
 }
 
-TEST(BadInput, CostsThatAreNotNumbers) {
+TEST(BadInput, NonFiniteCosts) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double inf = std::numeric_limits<double>::infinity();
   const auto with = [](double x) { return [x] { cost_game({2, 3, {0, 1, 1, 1, x, 1}}); }; };
@@ -33,7 +33,7 @@ TEST(BadInput, CostsThatAreNotNumbers) {
   }
 }
 
-TEST(BadInput, ShapesThatDoNotFit) {
+TEST(BadInput, WrongShapes) {
   EXPECT_THAT(message([] { cost_game({2, 3, {0, 1, 1, 1, 0}}); }), HasSubstr("not 5"));
   EXPECT_THAT(message([] { cost_game({2, 3, {0, 1, 1, 1, 0, 1, 1}}); }), HasSubstr("not 7"));
   EXPECT_THAT(message([] { cost_game({0, 3, {}}); }), HasSubstr("not 0"));
@@ -53,7 +53,7 @@ TEST(BadInput, FewerThanTwoLabels) {
   }
 }
 
-TEST(BadInput, CostOfAbstaining) {
+TEST(BadInput, InvalidCostOfAbstaining) {
   for (const char* cost : {"-0.1", "1.5", "nan", "inf", "-1e-300"}) {
     const std::string text = message([&] { make_game(fmt::format("abstain:{}", cost), 3); });
     EXPECT_THAT(text, HasSubstr(cost));
@@ -73,7 +73,7 @@ TEST(BadInput, UnknownLoss) {
   }
 }
 
-TEST(Names, AreThoseOfUsers) {
+TEST(Names, AreThoseGivenToMakeGame) {
   for (const char* loss : {"log", "zero-one", "absolute", "squared", "hinge", "abstain:0",
                            "abstain:0.3", "abstain:0.6", "abstain:1"}) {
     const auto game = make_game(loss, 5);

@@ -1,4 +1,4 @@
-// One example's share of an interior-point step: it must solve the equations it stands for.
+// One example's part of an interior-point step solves its equations.
 #include "covshift/game/barrier.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ std::unique_ptr<Game> pick_game() {
   return which == 1 ? hinge_game(k) : which == 2 ? log_game(k) : make_game(pick_loss(k), k);
 }
 
-/// One Newton step solves the linearised conditions, all of them.
+/// A Newton step solves all linearised conditions.
 RC_GTEST_PROP(Barrier, StepSolvesItsEquations, ()) {
   const auto game = pick_game();
   const int k = game->labels();

@@ -1,4 +1,4 @@
-// Each closed form against the linear program, and against what an equilibrium is.
+// Closed forms against the linear program and the definition of an equilibrium.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -38,12 +38,12 @@ void both(const std::string& loss) {
 RC_GTEST_PROP(ClosedForm, ZeroOne, ()) { both("zero-one"); }
 RC_GTEST_PROP(ClosedForm, Absolute, ()) { both("absolute"); }
 RC_GTEST_PROP(ClosedForm, Squared, ()) { both("squared"); }
-RC_GTEST_PROP(ClosedForm, AbstainForNothing, ()) { both("abstain:0"); }
-RC_GTEST_PROP(ClosedForm, AbstainCheaply, ()) {
+RC_GTEST_PROP(ClosedForm, AbstainAtNoCost, ()) { both("abstain:0"); }
+RC_GTEST_PROP(ClosedForm, AbstainBelowOneHalf, ()) {
   both(fmt::format("abstain:{}", pick(1, 499) / 1000.0));
 }
 RC_GTEST_PROP(ClosedForm, AbstainAtOneHalf, ()) { both("abstain:0.5"); }
-RC_GTEST_PROP(ClosedForm, AbstainNever, ()) {
+RC_GTEST_PROP(ClosedForm, AbstainTooExpensiveIsZeroOne, ()) {
   const int k = pick(3, 50);  // with two labels and a cost of 1/2 it is a tie
   const double never = 1 - 1.0 / k;
   const double cost = pick(0, 2) == 0 ? never : never + (1 - never) * pick(0, 1000) / 1000;
@@ -64,7 +64,7 @@ RC_GTEST_PROP(ClosedForm, AbstainNever, ()) {
 
 /// Abstaining with probability 1 - s leaves s to be taken off the largest potentials, which lowers
 /// them to the level L(s) at a slope of 1/(their number):  V = min_s a + (1 - a) s + L(s), and the
-/// number may grow up to 1/(1 - a). Derived here independently of the library, for every cost.
+/// number may grow up to 1/(1 - a). Independent of the library's derivation; for every cost.
 double abstain_by_level(std::vector<double> psi, double cost) {
   std::sort(psi.begin(), psi.end(), std::greater<>());
   const double top = psi[0];
@@ -96,7 +96,7 @@ RC_GTEST_PROP(ClosedForm, AbstainAtAnyCostByLevels, ()) {
           "abstain:{} of {}: {} but by levels {}", cost, psi, value, expected);
 }
 
-RC_GTEST_PROP(ClosedForm, AbstainBetweenOneHalfAndNever, ()) {
+RC_GTEST_PROP(ClosedForm, AbstainAboveOneHalf, ()) {
   const int k = pick(3, 50);
   const double cost = 0.5 + (0.5 - 1.0 / k) * pick(1, 99) / 100.0;
   const auto game = abstain_game(k, cost);
@@ -120,7 +120,7 @@ RC_GTEST_PROP(ClosedForm, ZeroOneOfTwoLabels, ()) {
 }
 
 RC_GTEST_PROP(ClosedForm, ZeroOneIsTheBestPrefix, ()) {
-  // The formula of the design, read literally.
+  // The formula, evaluated literally.
   const int k = pick(2, 50);
   auto psi = pick_potentials(k);
   const double value = value_of(*zero_one_game(k), psi);
@@ -135,7 +135,7 @@ RC_GTEST_PROP(ClosedForm, ZeroOneIsTheBestPrefix, ()) {
           "zero-one of {}: {}, not {}", psi, value, static_cast<double>(best));
 }
 
-TEST(ClosedForm, ByHand) {
+TEST(ClosedForm, ValuesComputedByHand) {
   // Three equal labels: the predictor guesses, right once in three.
   EXPECT_NEAR(value_of(*zero_one_game(3), {0, 0, 0}), 2.0 / 3, 1e-15);
   // A lead of 1 is enough to be named.

@@ -1,4 +1,4 @@
-// Games by linear program: any cost matrix, repeated solves, several threads.
+// Games solved by linear programs: any cost matrix, repeated solves, several threads.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -16,7 +16,7 @@ double tolerance_of(const Game& game, const std::vector<double>& psi) {
   return 1e-9 * cost_range(game) + 1e-14 * scale_of(game, psi);
 }
 
-RC_GTEST_PROP(CostMatrix, OfAnyShapeAndScaleReachesAnEquilibrium, ()) {
+RC_GTEST_PROP(CostMatrix, AnyShapeAndScaleReachesAnEquilibrium, ()) {
   const CostMatrix costs = pick_costs();
   const auto game = cost_game(costs);
   const auto psi = pick(0, 1) == 0 ? pick_potentials(costs.labels, spread(costs))
@@ -24,7 +24,7 @@ RC_GTEST_PROP(CostMatrix, OfAnyShapeAndScaleReachesAnEquilibrium, ()) {
   require_equilibrium(*game, psi, moves(*game, psi), 2 * tolerance_of(*game, psi));
 }
 
-RC_GTEST_PROP(CostMatrix, OfZeroOneIsZeroOne, ()) {
+RC_GTEST_PROP(CostMatrix, ZeroOneCostsAgreeWithTheClosedForm, ()) {
   const int k = pick(2, 50);
   const auto closed = zero_one_game(k);
   CostMatrix costs{k, k, std::vector<double>(static_cast<std::size_t>(k) * k, 1.0)};
@@ -74,7 +74,7 @@ RC_GTEST_PROP(CostMatrix, RepeatedRowsAndColumnsChangeNothing, ()) {
   RC_ASSERT(std::abs(value_of(*cost_game(wider), psi) - value) <= tolerance);
 }
 
-RC_GTEST_PROP(CostMatrix, MayBeNegativeAndScaled, ()) {
+RC_GTEST_PROP(CostMatrix, ValueScalesAndShiftsWithTheCosts, ()) {
   // V of u C + c at u psi is u V of C at psi, plus c.
   const CostMatrix costs = pick_costs();
   const double unit = spread(costs);
@@ -94,7 +94,7 @@ RC_GTEST_PROP(CostMatrix, MayBeNegativeAndScaled, ()) {
           "costs {} times {} plus {}: {}, not {}", costs.cost, by, shift, value, expected);
 }
 
-RC_GTEST_PROP(CostMatrix, MoreActionsHelpOnlyThePredictor, ()) {
+RC_GTEST_PROP(CostMatrix, MoreActionsDoNotRaiseTheValue, ()) {
   CostMatrix costs = pick_costs();
   const auto psi = pick_potentials(costs.labels, spread(costs));
   const auto game = cost_game(costs);
@@ -107,7 +107,7 @@ RC_GTEST_PROP(CostMatrix, MoreActionsHelpOnlyThePredictor, ()) {
       "one more action raised the value from {}", before);
 }
 
-RC_GTEST_PROP(Program, ItsValueDoesNotDependOnWhatCameBefore, ()) {
+RC_GTEST_PROP(Program, ValueDoesNotDependOnEarlierSolves, ()) {
   const CostMatrix costs = pick_costs();
   GameProgram used(costs);
   std::vector<double> p(costs.actions);
@@ -122,7 +122,7 @@ RC_GTEST_PROP(Program, ItsValueDoesNotDependOnWhatCameBefore, ()) {
           "warm {}, cold {} for {}", warm, cold, psi);
 }
 
-TEST(Program, RecoversAfterImpossiblePotentials) {
+TEST(Program, RecoversAfterNonFinitePotentials) {
   const auto game = zero_one_game(3);
   GameProgram program(*game->costs());
   std::vector<double> p(3);
@@ -132,12 +132,12 @@ TEST(Program, RecoversAfterImpossiblePotentials) {
   EXPECT_THROW(program.solve(std::vector<double>{0, nan, 0}, p, q), Error);
   EXPECT_THROW(program.solve(std::vector<double>{0, inf, 0}, p, q), Error);
   EXPECT_NEAR(program.solve(std::vector<double>{0, 0, 0}, p, q), 2.0 / 3, 1e-12);
-  // Minus infinity is a label that cannot be.
+  // Minus infinity excludes a label.
   EXPECT_NEAR(program.solve(std::vector<double>{0, -inf, 0}, p, q), 0.5, 1e-12);
   EXPECT_EQ(q[1], 0);
 }
 
-TEST(CostMatrix, ThreadsShareAGameWithoutHarm) {
+TEST(CostMatrix, GameIsThreadSafe) {
   std::mt19937_64 random(7);
   std::uniform_real_distribution<double> unit(-1, 1);
   constexpr int k = 6;
@@ -158,7 +158,7 @@ TEST(CostMatrix, ThreadsShareAGameWithoutHarm) {
     std::vector<std::jthread> team;
     for (int t = 0; t < threads; ++t) {
       team.emplace_back([&, t] {
-        for (int i = 0; i < n; i += 10) {  // many loans of a program, in an order of its own
+        for (int i = 0; i < n; i += 10) {  // in a different order per thread
           const int row = (i + t * 50) % n;
           game->play(10, psi.data() + row * k, nullptr, values[t].data() + row,
                      adversaries[t].data() + row * k);

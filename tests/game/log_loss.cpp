@@ -1,4 +1,4 @@
-// Log loss where exponentials overflow, underflow or drown.
+// Log loss where exponentials overflow, underflow or are absorbed by rounding.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace covshift::testing;
 
-TEST(LogLoss, StaysFiniteAtTheEnds) {
+TEST(LogLoss, IsFiniteForExtremePotentials) {
   const auto game = log_game(4);
   for (const double x : {1e300, 700.0, 710.0, 745.0, 1e-300, 0.0}) {
     for (const std::vector<double>& psi : {std::vector<double>{x, -x, 0, 1},
@@ -29,7 +29,7 @@ TEST(LogLoss, StaysFiniteAtTheEnds) {
   }
 }
 
-TEST(LogLoss, KeepsTheDigitsOfASmallRest) {
+TEST(LogLoss, IsAccurateForSmallLosses) {
   // V - psi_top = log1p(e^-50): lost entirely by log(sum of exponentials).
   const double rest = std::exp(-50.0);
   EXPECT_NEAR(value_of(*log_game(2), {0, -50}) / rest, 1, 1e-15);
@@ -37,7 +37,7 @@ TEST(LogLoss, KeepsTheDigitsOfASmallRest) {
   EXPECT_EQ(value_of(*log_game(2), {-700, 0}), std::exp(-700.0));
 }
 
-TEST(LogLoss, EqualPotentialsAreUniform) {
+TEST(LogLoss, EqualPotentialsGiveUniformPlayers) {
   for (const int k : {2, 3, 100}) {
     const Moves m = moves(*log_game(k), std::vector<double>(k, 5.0));
     EXPECT_NEAR(m.value, 5 + std::log(static_cast<double>(k)), 1e-14);

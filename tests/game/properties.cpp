@@ -1,5 +1,5 @@
-// What holds for the value of every game: duality with the Bayes risk, shifts, convexity,
-// subgradients, symmetries.
+// Properties of every game: duality with the Bayes risk, shifts, convexity, subgradients,
+// symmetries.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -14,7 +14,7 @@ struct Case {
   std::unique_ptr<Game> game;
   std::vector<double> psi;
   int label = 0;
-  double tolerance = 0;  // rounding; for programs what they promise
+  double tolerance = 0;  // rounding, or the tolerance of linear programs
 };
 
 std::string pick_any_loss(int k) {
@@ -62,7 +62,7 @@ RC_GTEST_PROP(Value, IsTheConjugateOfTheBayesRisk, ()) {
   }
 }
 
-RC_GTEST_PROP(Value, MovesWithTheZeroOfPotentials, ()) {
+RC_GTEST_PROP(Value, ShiftsWithThePotentials, ()) {
   const Case c = pick_case();
   const double shift = std::pow(10.0, pick(-6, 6)) * pick_unit();
   auto moved = c.psi;
@@ -108,7 +108,7 @@ RC_GTEST_PROP(Adversary, IsASubgradient, ()) {
   }
 }
 
-RC_GTEST_PROP(Adversary, IsTheGradientWhereThereIsOne, ()) {
+RC_GTEST_PROP(Adversary, IsTheGradientWhereTheValueIsSmooth, ()) {
   const int k = pick(2, 12);
   const auto game = make_game(pick_any_loss(k), k);
   const double range = cost_range(*game);
@@ -136,7 +136,7 @@ RC_GTEST_PROP(Adversary, IsTheGradientWhereThereIsOne, ()) {
   }
 }
 
-RC_GTEST_PROP(Symmetry, NamesOfLabelsDoNotMatter, ()) {
+RC_GTEST_PROP(Symmetry, LabelsMayBePermuted, ()) {
   const int k = pick(2, 20);
   const int which = pick(0, 3);
   const std::string loss = which == 0   ? "log"
@@ -207,7 +207,7 @@ RC_GTEST_PROP(Loss, OfTheEquilibriumIsTheValue, ()) {
           game->name(), psi, paid, m.value);
 }
 
-RC_GTEST_PROP(Play, TreatsRowsAlone, ()) {
+RC_GTEST_PROP(Play, RowsAreIndependent, ()) {
   const int k = pick(2, 10);
   const auto game = make_game(pick_any_loss(k), k);
   const int n = pick(0, 8);

@@ -81,8 +81,8 @@ double scale_of_step(const Step& s) {
   return std::max({cost_range(*s.game), costs, s.beta, max_abs(s.b)});
 }
 
-/// q is optimal if and only if it is an adversary's best answer at the potentials b - beta q: what
-/// V promises there and what q reaches differ by nothing.
+/// q is optimal if and only if it is an adversary's best answer at the potentials b - beta q, that
+/// is if V there equals what q attains.
 void require_optimal(const Step& s, const std::vector<double>& q) {
   require_distribution(q, "the step");
   std::vector<double> psi = s.b;
@@ -106,7 +106,7 @@ RC_GTEST_PROP(Proximal, IsOptimal, ()) {
   require_optimal(s, q);
 }
 
-RC_GTEST_PROP(Proximal, BeatsEveryCompetitor, ()) {
+RC_GTEST_PROP(Proximal, BeatsOtherDistributions, ()) {
   const Step s = pick_step(8);
   std::vector<double> q(s.b.size());
   s.game->proximal(s.b, s.beta, s.label, q);
@@ -125,7 +125,7 @@ RC_GTEST_PROP(Proximal, BeatsEveryCompetitor, ()) {
   }
 }
 
-RC_GTEST_PROP(Proximal, ZeroOneInClosedFormAndByBarrier, ()) {
+RC_GTEST_PROP(Proximal, ZeroOneClosedFormAgreesWithBarrier, ()) {
   Step s;
   const int k = pick(2, 20);
   s.game = zero_one_game(k);
@@ -142,7 +142,7 @@ RC_GTEST_PROP(Proximal, ZeroOneInClosedFormAndByBarrier, ()) {
   }
 }
 
-RC_GTEST_PROP(Proximal, ManyLabels, ()) {
+RC_GTEST_PROP(Proximal, IsOptimalForManyLabels, ()) {
   if (pick(0, 9) > 0) return;  // slow
   const Step s = pick_step(40);
   std::vector<double> q(s.b.size());
@@ -178,8 +178,8 @@ RC_GTEST_PROP(Proximal, HingeIsAProjection, ()) {
   }
 }
 
-RC_GTEST_PROP(Proximal, WithoutQuadraticTermIsAnAdversary, ()) {
-  // An example without features: any best answer will do, but it must be one.
+RC_GTEST_PROP(Proximal, WithoutQuadraticTermIsABestAnswer, ()) {
+  // An example without features: any best answer is correct.
   Step s = pick_step(8);
   s.beta = pick(0, 1) == 0 ? 0 : 1e-310;
   std::vector<double> q(s.b.size());
@@ -193,7 +193,7 @@ RC_GTEST_PROP(Proximal, WithoutQuadraticTermIsAnAdversary, ()) {
           "{} at {}: q = {} reaches {} of {}", s.game->name(), s.b, q, reached, value);
 }
 
-TEST(Proximal, SumsToOneOnALargeOffset) {
+TEST(Proximal, SumsToOneForALargeOffset) {
   // Projections that subtract a threshold near 1e9 would lose nine digits.
   for (const char* loss : {"hinge", "zero-one"}) {
     const auto game = make_game(loss, 5);
@@ -203,13 +203,13 @@ TEST(Proximal, SumsToOneOnALargeOffset) {
   }
 }
 
-TEST(Projection, KeepsItsDigitsOnALargeOffset) {
+TEST(Projection, IsAccurateForALargeOffset) {
   std::vector<double> x{1e15, 1e15 + 0.25, 1e15 - 3};
   project_to_simplex(x);
   EXPECT_EQ(x, (std::vector<double>{0.375, 0.625, 0}));
 }
 
-TEST(Proximal, LogLossHasNone) {
+TEST(Proximal, IsAnErrorForLogLoss) {
   std::vector<double> q(3);
   EXPECT_THROW(log_game(3)->proximal(std::vector<double>{0, 0, 0}, 1, 0, q), Error);
 }

@@ -1,4 +1,4 @@
-// Property tests draw the same cases in every run. RC_PARAMS in the environment overrides.
+// Fixes the seed of property tests; the environment variable RC_PARAMS overrides it.
 #include <cstdlib>
 
 namespace {

@@ -1,4 +1,4 @@
-// What the tests of game/ share: potentials worth trying, and what must hold for any game.
+// Shared by the tests of game/: generators of difficult cases, and checks for any game.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@
 
 namespace covshift::testing {
 
-/// The whole range at once: rapidcheck otherwise begins with small numbers.
+/// From the whole range at once: by default rapidcheck begins with small numbers.
 template <typename T>
 T pick(T low, T high_inclusive) {
   return *rc::gen::resize(rc::kNominalSize,
@@ -27,9 +27,8 @@ T pick(T low, T high_inclusive) {
 
 inline double pick_unit() { return pick(-1000000, 1000000) / 1e6; }
 
-/// K numbers of a random magnitude (1e-6 .. 1e6), among them what breaks naive code: exact and near
-/// ties, constant vectors, a dominant class, differences of the size of the costs on a large
-/// offset.
+/// K numbers of a random magnitude (1e-6 .. 1e6), including difficult cases: exact and near ties,
+/// constant vectors, a dominant class, differences of the size of the costs on a large offset.
 inline std::vector<double> pick_potentials(int k, double range = 1) {
   const double magnitude = std::pow(10.0, pick(-6, 6));
   std::vector<double> x(k);
@@ -99,7 +98,7 @@ inline double cost_range(const Game& game) {
   return *high > *low ? *high - *low : 1;
 }
 
-/// Whether the library solves a linear program for this game (and promises 1e-9 of its range).
+/// Whether the library solves this game by a linear program (to 1e-9 of the range of its costs).
 inline bool is_program(const Game& game) {
   if (!game.name().starts_with("abstain:")) return game.name() == "cost";
   const double cost = std::stod(game.name().substr(8));
@@ -165,7 +164,7 @@ inline std::vector<double> pick_distribution(int k) {
   return q;
 }
 
-/// A loss as make_game takes it, for K labels; abstention on all three of its stretches.
+/// A loss for make_game with K labels; abstention in all three ranges of its cost.
 inline std::string pick_loss(int k) {
   switch (pick(0, 8)) {
     case 0:

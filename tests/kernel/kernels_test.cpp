@@ -1,4 +1,4 @@
-// Every set of kernels that this processor runs, against the sums and games written out.
+// All kernels that this processor supports, against plain implementations.
 #include "covshift/kernel/kernels.hpp"
 
 #include "covshift/base/error.hpp"
@@ -27,12 +27,12 @@ class Kernel : public testing::TestWithParam<const Kernels*> {
   }
 };
 
-TEST_P(Kernel, PotentialsAndGradientsAreTheirSums) {
+TEST_P(Kernel, DenseProductsAreTheirSums) {
   for (const std::size_t columns : {1U, 7U, 8U, 9U, 50U, 133U}) {
     for (const std::size_t labels : {1U, 2U, 3U, 4U, 5U, 11U}) {
       for (const std::size_t rows : {1U, 3U, 4U, 63U, 64U}) {
         const std::size_t pitch = padded(columns);
-        // What follows a row is the next one: it must not count.
+        // The padding of a row is the next row, which must be ignored.
         const std::vector<double> z = numbers((rows - 1) * columns + pitch);
         std::vector<double> t(labels * pitch);
         for (std::size_t y = 0; y < labels; ++y) {
@@ -64,7 +64,7 @@ TEST_P(Kernel, PotentialsAndGradientsAreTheirSums) {
   }
 }
 
-TEST_P(Kernel, HalfOfTheDigitsAreKept) {
+TEST_P(Kernel, WidensFloatsExactly) {
   for (const std::size_t n : {0U, 1U, 7U, 8U, 9U, 50U}) {
     std::vector<float> from(n + 1);  // from anywhere in memory
     for (float& x : from) x = static_cast<float>(random.normal());
@@ -75,7 +75,7 @@ TEST_P(Kernel, HalfOfTheDigitsAreKept) {
   }
 }
 
-TEST_P(Kernel, ARowsDigitsDoNotDependOnItsCompany) {
+TEST_P(Kernel, ProductsOfARowDoNotDependOnOtherRows) {
   constexpr std::size_t columns = 21;
   const std::vector<double> z = numbers(block_rows * columns + 8);
   std::vector<double> t = numbers(3 * padded(columns));
@@ -92,7 +92,7 @@ TEST_P(Kernel, ARowsDigitsDoNotDependOnItsCompany) {
   }
 }
 
-TEST_P(Kernel, SparseRowsAreTheirSums) {
+TEST_P(Kernel, SparseProductsAreTheirSums) {
   constexpr std::size_t columns = 40;
   for (const std::size_t labels : {1U, 2U, 3U, 4U, 5U, 8U, 19U, 40U}) {
     for (const std::size_t entries : {0U, 1U, 2U, 5U, 12U}) {
@@ -124,7 +124,7 @@ TEST_P(Kernel, SparseRowsAreTheirSums) {
   }
 }
 
-TEST_P(Kernel, LogGameKeepsEveryDigit) {
+TEST_P(Kernel, LogGameIsAccurate) {
   for (const std::size_t labels : {2U, 3U, 5U, 30U}) {
     for (const double scale : {1e-9, 1e-3, 1.0, 30.0, 700.0, 1e5}) {
       std::vector<double> psi = numbers(labels * block_rows, scale);
@@ -133,7 +133,7 @@ TEST_P(Kernel, LogGameKeepsEveryDigit) {
       std::vector<double> q(labels * block_rows);
       kernel.log_game(block_rows, labels, psi.data(), value.data(), q.data());
       for (std::size_t b = 0; b < block_rows; ++b) {
-        // Differences as numbers of this kind have them: what they round off is not the kernel's.
+        // Differences are rounded as in the kernel.
         double top = psi[b];
         for (std::size_t y = 0; y < labels; ++y) top = std::max(top, psi[y * block_rows + b]);
         long double sum = 0;
@@ -141,7 +141,6 @@ TEST_P(Kernel, LogGameKeepsEveryDigit) {
           sum += expl(static_cast<long double>(psi[y * block_rows + b] - top));
         }
         const long double rest = logl(sum);
-        // V less the top, where the top itself has no digits beyond it to lose.
         const auto error = static_cast<double>(value[b] - (top + rest));
         ASSERT_LE(std::abs(error), 4e-16 * (std::abs(top) + static_cast<double>(rest)) + 1e-300);
         for (std::size_t y = 0; y < labels; ++y) {
@@ -154,8 +153,8 @@ TEST_P(Kernel, LogGameKeepsEveryDigit) {
   }
 }
 
-// Potentials relative to the true label's, which pays most: the loss itself, down to 1e-300.
-TEST_P(Kernel, SmallLossesKeepTheirDigits) {
+// Potentials relative to the true label, which is the largest: the value is the loss.
+TEST_P(Kernel, SmallLogLossesAreAccurate) {
   std::vector<double> psi(2 * block_rows);
   std::vector<double> value(block_rows);
   std::vector<double> q(2 * block_rows);
@@ -168,7 +167,7 @@ TEST_P(Kernel, SmallLossesKeepTheirDigits) {
   }
 }
 
-TEST_P(Kernel, ZeroOneGameIsThatOfTheRows) {
+TEST_P(Kernel, ZeroOneGameAgreesWithTheScalarOne) {
   for (const int labels : {2, 3, 5, 17}) {
     const auto k = static_cast<std::size_t>(labels);
     const auto game = zero_one_game(labels);
@@ -186,7 +185,7 @@ TEST_P(Kernel, ZeroOneGameIsThatOfTheRows) {
         double expected = 0;
         game->play(1, row.data(), nullptr, &expected, answer.data());
         ASSERT_NEAR(value[b], expected, 1e-14 * (1 + std::abs(expected)));
-        // Ties allow other answers; any good one is a distribution that attains the value.
+        // With ties several answers are correct: any distribution that attains the value.
         double sum = 0;
         double pays = 0;
         for (std::size_t y = 0; y < k; ++y) {
@@ -202,12 +201,12 @@ TEST_P(Kernel, ZeroOneGameIsThatOfTheRows) {
   }
 }
 
-TEST_P(Kernel, AroundTheGameItIsArithmetic) {
+TEST_P(Kernel, AddBiasFromTruthAndSettleAreTheirFormulas) {
   for (const std::size_t labels : {2U, 3U, 5U, 20U}) {
     for (const std::size_t rows : {1U, 7U, 8U, 63U, 64U}) {
       const std::vector<double> given = numbers(labels * block_rows);
       const std::vector<double> answer = numbers(labels * block_rows);
-      const std::vector<double> a = numbers(rows);  // no more can be read
+      const std::vector<double> a = numbers(rows);  // not padded
       std::vector<double> left = numbers(block_rows);
       const std::vector<double> before = left;
       std::vector<int> label(rows);
@@ -240,7 +239,7 @@ TEST_P(Kernel, AroundTheGameItIsArithmetic) {
   }
 }
 
-TEST_P(Kernel, WeighsEveryExample) {
+TEST_P(Kernel, WeighIsItsFormula) {
   for (const std::size_t rows : {1U, 7U, 64U}) {
     const std::size_t columns = 5;
     const std::vector<double> weight = numbers(block_rows);
@@ -267,7 +266,7 @@ TEST_P(Kernel, LogisticIsItsFormula) {
       share[i] = std::abs(share[i]);
       side[i] = random.below(2) == 0 ? -1 : 1;
     }
-    std::vector<double> residual(n);  // no more can be written
+    std::vector<double> residual(n);  // not padded
     std::vector<double> curvature(n);
     const double largest = kernel.logistic(n, side.data(), share.data(), margin.data(),
                                            residual.data(), curvature.data());
@@ -288,7 +287,7 @@ TEST_P(Kernel, LogisticIsItsFormula) {
   EXPECT_TRUE(std::isnan(residual));
 }
 
-TEST_P(Kernel, ColumnsTimesWeightsAreTheirSums) {
+TEST_P(Kernel, ColumnProductsAreTheirSums) {
   for (const std::size_t n : {1U, 7U, 8U, 30U, 32U, 75U}) {
     for (const std::size_t columns : {1U, 4U, 6U, 9U}) {
       const std::size_t pitch = n + 2;
@@ -313,7 +312,7 @@ TEST_P(Kernel, ColumnsTimesWeightsAreTheirSums) {
       constexpr double infinity = std::numeric_limits<double>::infinity();
       for (double bad : {infinity, std::numeric_limits<double>::quiet_NaN()}) {
         std::swap(x[n / 2], bad);
-        ASSERT_EQ(run(), n > 2 ? largest : infinity);  // a row that does not count does no harm
+        ASSERT_EQ(run(), n > 2 ? largest : infinity);  // rows without share are ignored
         std::swap(x[n / 2], bad);
         std::swap(x[0], bad);
         ASSERT_EQ(run(), infinity);
@@ -354,7 +353,7 @@ TEST_P(Kernel, WeightedMomentsAreTheirSums) {
   }
 }
 
-TEST_P(Kernel, WhatIsNotANumberStaysSo) {
+TEST_P(Kernel, NonFinitePotentialsGiveNonFiniteValues) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   for (const double bad : {nan, std::numeric_limits<double>::infinity()}) {
     std::vector<double> psi(3 * block_rows);
@@ -378,7 +377,7 @@ TEST(Kernels, AreChosenByName) {
   EXPECT_EQ(&kernels_named(""), runnable_kernels().back());
 }
 
-TEST(Kernels, AMistypedNameIsAnErrorThatListsThoseThereAre) {
+TEST(Kernels, UnknownNameIsAnErrorThatListsTheKernels) {
   try {
     kernels_named("avx3");
     FAIL();

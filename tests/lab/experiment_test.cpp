@@ -67,20 +67,14 @@ TEST(Experiment, EqualsASeparateFit) {
   const std::vector<Contestant> contestants = {{"robust", {Kind::fixed, 0.01}},
                                                {"robust-view", {Kind::iwcv}}};
   const std::vector<Outcome> outcomes = run_split(split, contestants, ShiftOptions{}, 7);
-  const MatrixView target = split.target.view();
   for (std::size_t c = 0; c < contestants.size(); ++c) {
-    TrainingData training;
-    training.features = split.train.view();
-    training.labels = split.train_labels;
-    training.classes = 2;
-    training.target = &target;
-    training.views = split.views;
     FitOptions options;
     options.method = contestants[c].method;
     options.lambda = contestants[c].lambda;
     options.solve.seed = 7;
-    const Classifier model = Classifier::fit(training, options);
-    const Predictions p = model.predict(target);
+    const Classifier model =
+        Classifier::fit(TrainingData(split.preparation, split.train, &split.target), options);
+    const Predictions p = model.predict(split.target.features);
     double bits = 0;
     for (std::size_t i = 0; i < p.rows; ++i) {
       bits -= std::log2(p.p[2 * i + static_cast<std::size_t>(split.target_labels[i])]);

@@ -1,4 +1,4 @@
-// What cannot be a problem is an Error that names the place; never a crash, never an answer.
+// Invalid problems and options throw an Error that names the position.
 #include <gmock/gmock.h>
 
 #include "support.hpp"
@@ -14,9 +14,9 @@ const double inf = std::numeric_limits<double>::infinity();
 
 Data good() { return make_data("zero-one", 10, 3, 3, 0.1); }
 
-TEST(BadInput, the_good_one_is_good) { EXPECT_EQ(message_of(good().problem()), ""); }
+TEST(BadInput, valid_problem_is_accepted) { EXPECT_EQ(message_of(good().problem()), ""); }
 
-TEST(BadInput, features) {
+TEST(BadInput, non_finite_features) {
   for (const double bad : {nan, inf, -inf}) {
     Data data = good();
     data.x[4 * 3 + 1] = bad;
@@ -28,7 +28,7 @@ TEST(BadInput, features) {
   }
 }
 
-TEST(BadInput, sparse_features) {
+TEST(BadInput, invalid_sparse_features) {
   const Data data = good();
   std::vector<std::int64_t> offsets = {0, 1, 3, 3, 4, 5, 5, 5, 5, 5, 6};
   std::vector<std::int32_t> columns = {0, 2, 1, 0, 2, 2};
@@ -53,7 +53,7 @@ TEST(BadInput, sparse_features) {
   EXPECT_THAT(message_of(p), HasSubstr("example 1"));
 }
 
-TEST(BadInput, sample_weights) {
+TEST(BadInput, invalid_sample_weights) {
   for (const double bad : {-1.0, -1e-300, nan, inf}) {
     Data data = good();
     data.weight.assign(data.m, 1);
@@ -72,7 +72,7 @@ TEST(BadInput, no_examples) {
   EXPECT_THAT(message_of(data.problem()), HasSubstr("no examples"));
 }
 
-TEST(BadInput, nothing_to_learn) {
+TEST(BadInput, neither_features_nor_bias) {
   Data data = make_data("log", 5, 0, 3, 0.1);
   data.bias = false;
   EXPECT_THAT(message_of(data.problem()), HasSubstr("no features and no bias"));
@@ -85,7 +85,7 @@ TEST(BadInput, no_game) {
   EXPECT_THAT(message_of(p), HasSubstr("needs a game"));
 }
 
-TEST(BadInput, lambda) {
+TEST(BadInput, lambda_that_is_not_positive) {
   for (const double bad : {0.0, -1.0, nan, inf}) {
     Data data = good();
     data.lambda = bad;
@@ -93,7 +93,7 @@ TEST(BadInput, lambda) {
   }
 }
 
-TEST(BadInput, labels) {
+TEST(BadInput, labels_out_of_range) {
   for (const int bad : {-1, 3, 1000000}) {
     Data data = good();
     data.y[8] = bad;
@@ -104,7 +104,7 @@ TEST(BadInput, labels) {
   EXPECT_THAT(message_of(data.problem()), HasSubstr("9 labels for 10 examples"));
 }
 
-TEST(BadInput, log_weights_and_scales) {
+TEST(BadInput, invalid_log_weights_and_scales) {
   for (const double bad : {nan, inf, -inf}) {
     Data data = good();
     data.log_w.assign(data.m, 0);
@@ -128,7 +128,7 @@ TEST(BadInput, log_weights_and_scales) {
   EXPECT_THAT(message_of(data.problem()), HasSubstr("at least one scale"));
 }
 
-TEST(BadInput, scale_indices) {
+TEST(BadInput, scale_indices_out_of_range) {
   for (const int bad : {-1, 2}) {
     Data data = good();
     data.scales = 2;
@@ -143,7 +143,7 @@ TEST(BadInput, scale_indices) {
   EXPECT_THAT(message_of(data.problem()), HasSubstr("scale_of_column has 2 numbers for 3 columns"));
 }
 
-TEST(BadInput, options) {
+TEST(BadInput, invalid_solver_options) {
   const Data data = good();
   for (const double bad : {0.0, -1e-6, nan}) {
     EXPECT_THAT(message_of(data.problem(), with(Solver::automatic, bad)), HasSubstr("tolerance"));

@@ -1,4 +1,4 @@
-// U'U = H against Eigen's own.
+// Cholesky against Eigen's.
 #include "covshift/learn/cholesky.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ void fill(const Eigen::MatrixXd& h, Cholesky& cholesky) {
   }
 }
 
-TEST(Cholesky, SolvesAsEigenDoes) {
+TEST(Cholesky, AgreesWithEigen) {
   Random random(8);
   for (const Eigen::Index n : {1, 2, 7, 8, 9, 31, 32, 33, 64, 100, 171, 345}) {
     Eigen::MatrixXd factor(n, n + 3);
@@ -41,7 +41,7 @@ TEST(Cholesky, SolvesAsEigenDoes) {
         ASSERT_NEAR(cholesky.row(static_cast<std::size_t>(i))[j], u(i, j), 1e-9 * u(0, 0)) << n;
       }
     }
-    // A second time in the same room, with threads: the same digits.
+    // Reused, with threads: bit-identical.
     fill(h, cholesky);
     ASSERT_TRUE(cholesky.factor(3));
     Eigen::VectorXd again = right;
@@ -50,7 +50,7 @@ TEST(Cholesky, SolvesAsEigenDoes) {
   }
 }
 
-TEST(Cholesky, WhatIsNotPositiveDefiniteIsRefused) {
+TEST(Cholesky, RejectsMatricesThatAreNotPositiveDefinite) {
   for (const Eigen::Index n : {1, 5, 40, 100}) {
     for (const double pivot : {-1.0, 0.0, std::numeric_limits<double>::quiet_NaN(),
                                std::numeric_limits<double>::infinity()}) {

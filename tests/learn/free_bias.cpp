@@ -67,7 +67,7 @@ void expect_odds(const Data& s, const Solution& solution, const std::vector<Real
   EXPECT_LE(worst, tolerance);
 }
 
-TEST(FreeBias, value_and_gradient_are_the_formula) {
+TEST(FreeBias, value_and_gradient_agree_with_the_formula) {
   for (const std::string& loss : losses()) {
     Data data = free_data(loss, 40, 3, 3, 0.02);
     if (loss == "log") add_views(data, 2, 2);
@@ -96,7 +96,7 @@ TEST(FreeBias, gradient_agrees_with_central_differences) {
   }
 }
 
-TEST(FreeBias, the_gap_bounds_the_distance_from_the_optimum_anywhere) {
+TEST(FreeBias, gap_bounds_the_suboptimality_at_any_weights) {
   for (const std::string loss : {"log", "zero-one", "hinge", "absolute"}) {
     const Data data = free_data(loss, 80, 3, 3, 0.01);
     const Solution best = solve(data.problem(), with(Solver::automatic, 1e-9));
@@ -110,7 +110,7 @@ TEST(FreeBias, the_gap_bounds_the_distance_from_the_optimum_anywhere) {
   }
 }
 
-TEST(FreeBias, newton_equals_a_reference) {
+TEST(FreeBias, newton_agrees_with_a_reference) {
   for (const double lambda : {1e-13, 1e-6, 1e-3, 0.1, 10.0}) {
     for (const double shift : {0.0, 1000.0}) {
       const Data data = free_data("log", 150, 4, 2, 2 * lambda, shift);
@@ -125,7 +125,7 @@ TEST(FreeBias, newton_equals_a_reference) {
   }
 }
 
-TEST(FreeBias, many_columns_far_from_zero) {
+TEST(FreeBias, many_columns_that_are_not_centred) {
   for (const std::size_t d : {150, 300, 400}) {
     Data data = free_data("log", 500, d, 2, 2e-6, 30);
     Random random(d);
@@ -137,47 +137,33 @@ TEST(FreeBias, many_columns_far_from_zero) {
   }
 }
 
-TEST(FreeBias, sparse_equals_dense) {
+TEST(FreeBias, sparse_and_dense_agree) {
   for (const std::size_t d : {20, 300}) {
     Data data = free_data("log", 900, d, 2, 2e-4);
     Random random(7);
-    std::vector<std::int64_t> offsets{0};
-    std::vector<std::int32_t> columns;
-    std::vector<double> values;
-    for (std::size_t i = 0; i < data.m; ++i) {
-      for (std::size_t j = 0; j < d; ++j) {
-        double& x = data.x[i * d + j];
-        if (random.uniform(0, 1) < 0.8) x = 0;
-        if (x == 0) continue;
-        columns.push_back(static_cast<std::int32_t>(j));
-        values.push_back(x);
-      }
-      offsets.push_back(static_cast<std::int64_t>(columns.size()));
-    }
+    for (double& x : data.x) x = random.uniform(0, 1) < 0.8 ? 0 : x;
     const Solution dense = solve(data.problem(), with(Solver::automatic, 1e-12));
-    Problem problem = data.problem();
-    problem.features = {data.m, d,
-                        SparseRows<double>{offsets.data(), columns.data(), values.data()}};
-    const Solution sparse = solve(problem, with(Solver::automatic, 1e-12));
+    const Sparse<double> features(data);
+    const Solution sparse = solve(features.in(data), with(Solver::automatic, 1e-12));
     expect_solved(sparse, "sparse", 1e-12);
     expect_same_weights(sparse.weights, dense.weights, 1e-7, "sparse");
     expect_odds(data, sparse, reference_odds(data, 1e-4), 1e-7);
   }
 }
 
-TEST(FreeBias, a_large_problem_by_a_sample) {
+TEST(FreeBias, large_problem_with_the_sampled_hessian) {
   Data data = free_data("log", 30000, 20, 2, 2e-3);
   data.y[0] = 1;
   const Solution found = solve(data.problem(), with(Solver::automatic, 1e-12));
   expect_solved(found, "by a sample", 1e-12);
   expect_odds(data, found, reference_odds(data, 1e-3), 1e-8);
-  // A class that the sample may miss.
+  // A class that the sample may lack.
   for (int& y : data.y) y = 0;
   for (std::size_t i = 0; i < 5; ++i) data.y[i * 5000] = 1;
   expect_solved(solve(data.problem(), with(Solver::automatic)), "a rare class");
 }
 
-TEST(FreeBias, a_huge_lambda_leaves_the_shares_of_the_classes) {
+TEST(FreeBias, huge_lambda_gives_the_class_frequencies) {
   Data data = free_data("log", 90, 2, 3, 1e12);
   const Solution found = solve(data.problem(), with(Solver::automatic, 1e-12));
   std::vector<double> share(3);
@@ -187,7 +173,7 @@ TEST(FreeBias, a_huge_lambda_leaves_the_shares_of_the_classes) {
   }
 }
 
-TEST(FreeBias, the_interior_point_method_agrees_with_newton) {
+TEST(FreeBias, interior_point_method_agrees_with_newton) {
   const Data data = free_data("log", 120, 3, 3, 1e-3);
   const Solution a = solve(data.problem(), with(Solver::newton, 1e-10));
   const Solution b = solve(data.problem(), with(Solver::interior, 1e-10));
@@ -200,7 +186,7 @@ TEST(FreeBias, the_interior_point_method_agrees_with_newton) {
   }
 }
 
-TEST(FreeBias, is_refused_in_words_where_it_cannot_be_solved) {
+TEST(FreeBias, unsolvable_problems_are_errors) {
   const Data data = free_data("zero-one", 40, 3, 2, 0.01);
   EXPECT_EQ(message_of(data.problem(), with(Solver::dual_ascent)),
             "dual ascent, the solver for many parameters, needs a bias that is penalised");

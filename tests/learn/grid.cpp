@@ -1,4 +1,4 @@
-// Problems of the paper's size, all of them solved; and data that is hard.
+// Problems of the paper's size, and difficult data.
 #include <cctype>
 #include <functional>
 
@@ -11,7 +11,7 @@ using namespace testing;
 
 class Grid : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(Grid, converges) {
+TEST_P(Grid, converges_in_few_steps) {
   std::uint64_t seed = 1;
   int worst = 0;
   for (const int d : {6, 18, 57}) {
@@ -39,7 +39,7 @@ INSTANTIATE_TEST_SUITE_P(Losses, Grid, ::testing::ValuesIn(losses()), [](const a
   return name;
 });
 
-TEST(Grid, log_loss_by_newton) {
+TEST(Grid, newton_converges_for_log_loss) {
   for (const int d : {6, 57}) {
     for (const int k : {2, 4}) {
       for (const int power : {-16, -8, 0}) {
@@ -60,7 +60,7 @@ void expect_all_solved(const std::string& what, std::size_t m, std::size_t d, in
     for (const double lambda : {smallest, 1e-2, 1.0}) {
       for (const Weights weights : {Weights::none, Weights::shift}) {
         const bool slow = loss == "cost" || loss == "abstain:0.6";
-        if (slow && lambda == 1) continue;  // linear programs: what is hard is a small lambda
+        if (slow && lambda == 1) continue;  // linear programs: only a small lambda is difficult
         Data data = make_data(loss, m, d, k, lambda, weights, 17);
         change(data);
         const Solution s = solve(data.problem());
@@ -72,7 +72,7 @@ void expect_all_solved(const std::string& what, std::size_t m, std::size_t d, in
   }
 }
 
-TEST(Hard, separable) {
+TEST(Hard, separable_classes) {
   expect_all_solved("separable", 30, 3, 3, [](Data& s) {
     for (std::size_t i = 0; i < s.m; ++i) s.x[i * s.d + s.y[i]] += 20;
   });
@@ -89,17 +89,17 @@ TEST(Hard, constant_features) {
     for (std::size_t i = 0; i < s.m; ++i) s.x[i * s.d] = s.x[i * s.d + 1] = 1;
   });
 }
-TEST(Hard, a_dominant_feature) {
+TEST(Hard, dominant_feature) {
   expect_all_solved("dominant", 30, 4, 3, [](Data& s) {
     for (std::size_t i = 0; i < s.m; ++i) s.x[i * s.d + 2] *= 1e4;
   });
 }
-TEST(Hard, a_class_that_never_occurs) {
+TEST(Hard, class_without_examples) {
   expect_all_solved("absent class", 30, 4, 4, [](Data& s) {
     for (int& y : s.y) y = y == 1 ? 2 : y;
   });
 }
-TEST(Hard, only_one_class_occurs) {
+TEST(Hard, single_class) {
   expect_all_solved("one class", 20, 4, 3, [](Data& s) { s.y.assign(s.m, 1); });
 }
 TEST(Hard, features_all_zero) {
@@ -115,7 +115,7 @@ TEST(Hard, more_features_than_examples) {
 TEST(Hard, one_feature) {
   expect_all_solved("one feature", 30, 1, 3, [](Data&) {});
 }
-TEST(Hard, no_feature_but_the_bias) {
+TEST(Hard, bias_only) {
   expect_all_solved("bias only", 30, 0, 3, [](Data&) {});
 }
 TEST(Hard, few_examples) {
@@ -141,7 +141,7 @@ TEST(Hard, tiny_and_huge_lambda) {
   expect_all_solved("lambda 1e6", 30, 4, 3, [](Data& s) { s.lambda *= 1e6; });
 }
 
-TEST(Hard, scales_beyond_exp) {
+TEST(Hard, scales_that_overflow_exp) {
   for (const std::string& loss : losses()) {
     for (const double log_r : {600.0, -600.0, 1e4}) {
       Data data = make_data(loss, 20, 3, 3, 0.01);
@@ -151,7 +151,7 @@ TEST(Hard, scales_beyond_exp) {
       data.log_w[4] = -log_r;
       const Solution s = solve(data.problem());
       expect_solved(s, fmt::format("{} log r = {}", loss, log_r));
-      // The limit of V(r x)/r: the largest potential; the same as a merely large scale.
+      // In the limit V(r x)/r is the largest potential, as for a moderately large scale.
       if (log_r > 0) {
         data.log_r[4] = 60;
         data.log_w[4] = -60;
@@ -161,8 +161,8 @@ TEST(Hard, scales_beyond_exp) {
   }
 }
 
-TEST(Hard, an_example_far_outside_still_counts) {
-  // r = 0 for all purposes: nothing to learn from it, but its share of the loss, w V(0), remains.
+TEST(Hard, example_with_a_vanishing_scale_still_counts) {
+  // r underflows: nothing is learned from the example, but it adds w V(0) to the objective.
   for (const std::string& loss : losses()) {
     Data data = make_data(loss, 10, 3, 3, 0.01);
     data.log_r.assign(data.m, 0);
@@ -173,7 +173,7 @@ TEST(Hard, an_example_far_outside_still_counts) {
   }
 }
 
-TEST(Hard, all_weights_vanish) {
+TEST(Hard, weights_that_all_underflow) {
   for (const std::string& loss : losses()) {
     for (const Solver solver : {Solver::interior, Solver::newton, Solver::dual_ascent}) {
       if ((solver == Solver::newton) != (loss == "log") && solver != Solver::interior) continue;
@@ -186,7 +186,7 @@ TEST(Hard, all_weights_vanish) {
   }
 }
 
-TEST(Hard, weights_beyond_numbers_are_an_error) {
+TEST(Hard, weights_that_overflow_are_an_error) {
   Data data = make_data("log", 10, 3, 3, 0.01);
   data.log_w.assign(data.m, 0);
   data.log_r.assign(data.m, 0);

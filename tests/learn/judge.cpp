@@ -1,6 +1,5 @@
-// An independent optimum as judge: the training problem as a dense quadratic program in long
-// double, solved by a general method that shares nothing with the library; for the log loss plain
-// Newton.
+// Optima computed independently of the library: the training problem as a dense quadratic program
+// in long double, solved by a general method; for log loss by plain Newton.
 #include <Eigen/Dense>
 
 #include "support.hpp"
@@ -112,7 +111,7 @@ std::vector<double> judge_log(const Data& s) {
   std::vector<double> t(s.parameters(), 0.0);
   for (int iteration = 0; iteration < 200; ++iteration) {
     const Naive at = naive(s, t);
-    // The Hessian by differences of the exact gradient: no second formula to get wrong.
+    // The Hessian by differences of the gradient, which needs no further formula.
     RealMatrix h(n, n);
     for (Eigen::Index j = 0; j < n; ++j) {
       std::vector<double> moved = t;
@@ -148,14 +147,14 @@ void expect_judged(const Data& data, const std::string& what) {
   expect_solved(s, what, 1e-9);
   EXPECT_NEAR(s.objective, optimum, 2e-9 * scale) << what;
   EXPECT_LE(s.dual, optimum + 1e-11 * scale) << what << ": the certificate is a lower bound";
-  // Strong convexity turns the gap into a distance of the weights.
+  // Strong convexity bounds the distance of the weights by the gap.
   const double apart = std::sqrt((s.gap + 1e-11 * scale) / data.lambda);
   for (std::size_t j = 0; j < judged.size(); ++j) {
     EXPECT_NEAR(s.weights[j], judged[j], 2 * apart) << what << " weight " << j;
   }
 }
 
-TEST(Judge, every_loss) {
+TEST(Judge, agrees_for_every_loss) {
   for (const std::string& loss : losses()) {
     for (const std::size_t d : {2, 3}) {
       for (const double lambda : {0.3, 0.01, 0.0005}) {
@@ -166,7 +165,7 @@ TEST(Judge, every_loss) {
   }
 }
 
-TEST(Judge, every_loss_under_shift_and_views) {
+TEST(Judge, agrees_for_every_loss_under_shift_and_views) {
   for (const std::string& loss : losses()) {
     for (const double lambda : {0.3, 0.01}) {
       Data data = make_data(loss, 12, 3, 3, lambda, Weights::none, 6);
@@ -176,7 +175,7 @@ TEST(Judge, every_loss_under_shift_and_views) {
   }
 }
 
-TEST(Judge, two_classes_zero_one_is_a_binary_problem) {
+TEST(Judge, zero_one_of_two_classes_agrees_with_the_binary_program) {
   // By hand: u = T_1 - T_0 with T_0 = -T_1 = -u/2, f = r u'z, s = +-1 for the label: the game's
   // value less the label's potential is max(0, (1 - s f)/2, -s f), and lambda ||T||^2 = lambda/2
   // ||u||^2. As a program: min 1/m sum w t_i + lambda/2 ||u||^2, t_i >= each of the three.

@@ -1,4 +1,4 @@
-// The preconditioner for long rows, and the products with second moments that it is made of.
+// The low-rank preconditioner, and the products with second moments that it uses.
 #include "covshift/learn/low_rank.hpp"
 
 #include <Eigen/Dense>
@@ -9,7 +9,7 @@
 namespace covshift::testing {
 namespace {
 
-/// Rows of `factors` factors and some noise, of three classes.
+/// Three classes; rows are combinations of a few factors, plus noise.
 Data correlated(std::size_t m, std::size_t d, int factors, double noise) {
   Random random(17);
   Data data;
@@ -41,14 +41,14 @@ Eigen::MatrixXd second_moments(const Examples& e) {
   return gram[0].selfadjointView<Eigen::Lower>();
 }
 
-TEST(LowRank, ProductsWithMomentsForAnyNumberOfThreads) {
+TEST(LowRank, ProductsWithMomentsDoNotDependOnThreads) {
   Random random(3);
   for (const auto& [m, d, count] :
        {std::array{70, 30, 5}, {5, 1, 1}, {40, 264, 3}, {150, 600, 48}}) {
     for (const bool views : {false, true}) {
       Data data = correlated(static_cast<std::size_t>(m), static_cast<std::size_t>(d), 2, 1);
       data.bias = views;
-      if (views) {  // scales of their own, and examples that take no part
+      if (views) {  // several scales, and examples of weight 0
         data.scales = 2;
         for (int i = 0; i < m; ++i) {
           data.weight.push_back(i % 7 == 3 ? 0 : random.uniform(0.5, 2));
@@ -91,8 +91,7 @@ TEST(LowRank, IsTheInverseWhereTheRankIsLow) {
   EXPECT_LT((back - right).norm(), 1e-8 * right.norm());
 }
 
-/// As good as the preconditioned matrix is near a multiple of the identity.
-TEST(LowRank, BringsEigenvaluesTogether) {
+TEST(LowRank, ReducesTheConditionNumber) {
   Data data = correlated(600, 450, 12, 0.1);
   data.lambda = 1e-6;
   const Examples examples(data.problem(), 1, nullptr);
@@ -117,67 +116,50 @@ TEST(LowRank, BringsEigenvaluesTogether) {
   EXPECT_LT(after, before / 50);
 }
 
-TEST(LowRank, NewtonOnLongRows) {
+TEST(LowRank, NewtonConvergesOnLongRows) {
   Data data = correlated(600, 700, 12, 0.3);
   data.bias = true;
   data.lambda = 1e-5;
-  SolveOptions options;
-  options.solver = Solver::newton;
-  options.tolerance = 1e-9;
+  const SolveOptions options = with(Solver::newton, 1e-9);
   const Solution solution = solve(data.problem(), options);
   EXPECT_EQ(solution.status, Status::converged);
   EXPECT_LE(solution.iterations, 20);
-  // The same as sparse data, which go without.
-  std::vector<std::int64_t> offsets;
-  std::vector<std::int32_t> columns;
-  for (std::size_t i = 0; i <= data.m; ++i) {
-    offsets.push_back(static_cast<std::int64_t>(i * data.d));
-    for (std::size_t j = 0; j < data.d && i < data.m; ++j) {
-      columns.push_back(static_cast<std::int32_t>(j));
-    }
-  }
-  Problem sparse = data.problem();
-  sparse.features.storage = SparseRows<double>{offsets.data(), columns.data(), data.x.data()};
+  // The same data in sparse form, for which it is not used.
+  const Sparse<double> features(data);
+  const Problem sparse = features.in(data);
   EXPECT_EQ(choose_preconditioning(ProblemSize(Examples(sparse, 1))), Preconditioning::diagonal);
   const Solution other = solve(sparse, options);
   EXPECT_EQ(other.status, Status::converged);
   EXPECT_NEAR(solution.objective, other.objective, 1e-9);
 }
 
-/// Columns that are not centred: one eigenvalue is far above the others, and two or three digits
-/// show little of the differences between large numbers.
-TEST(LowRank, NewtonOnRowsFarFromZero) {
+/// One eigenvalue dominates.
+TEST(LowRank, NewtonConvergesOnColumnsThatAreNotCentred) {
   for (const double offset : {0.0, 3.0, 30.0, 300.0, 3000.0}) {
     Data data = correlated(600, 700, 12, 0.3);
     data.lambda = 1e-5;
     for (double& x : data.x) x += offset / std::sqrt(700);
-    SolveOptions options;
-    options.solver = Solver::newton;
-    options.tolerance = 1e-9;
-    const Solution solution = solve(data.problem(), options);
+    const Solution solution = solve(data.problem(), with(Solver::newton, 1e-9));
     EXPECT_EQ(solution.status, Status::converged) << offset;
     EXPECT_LE(solution.iterations, 25) << offset;
   }
 }
 
-/// Weights then are beyond what floats hold, and numbers below.
-TEST(LowRank, NewtonOnTinyNumbers) {
+/// Features underflow a float, and weights overflow it.
+TEST(LowRank, NewtonConvergesOnTinyFeatures) {
   double objective = 0;
   for (const double scale : {1.0, 1e-25, 1e-42, 1e-60}) {
     Data data = correlated(600, 700, 12, 0.3);
     data.lambda = 1e-5 * scale * scale;
     for (double& x : data.x) x *= scale;
-    SolveOptions options;
-    options.solver = Solver::newton;
-    options.tolerance = 1e-9;
-    const Solution solution = solve(data.problem(), options);
+    const Solution solution = solve(data.problem(), with(Solver::newton, 1e-9));
     EXPECT_EQ(solution.status, Status::converged) << scale;
     if (scale == 1) objective = solution.objective;
     EXPECT_NEAR(solution.objective, objective, 1e-8) << scale;
   }
 }
 
-TEST(LowRank, NotForShortOrFewRows) {
+TEST(LowRank, IsNotChosenForShortOrFewRows) {
   const Data narrow = correlated(500, 50, 3, 1);
   EXPECT_NE(choose_preconditioning(ProblemSize(Examples(narrow.problem(), 1))),
             Preconditioning::low_rank);

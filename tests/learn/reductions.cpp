@@ -1,4 +1,4 @@
-// Problems that are the same problem.
+// Equivalent problems have the same solution.
 #include <numeric>
 
 #include "support.hpp"
@@ -56,7 +56,7 @@ void expect_same(const Solution& a, const Solution& b, double lambda, const std:
   EXPECT_LE(std::sqrt(apart), std::sqrt(a.gap / lambda) + std::sqrt(b.gap / lambda) + 1e-9) << what;
 }
 
-TEST(Reduction, an_integer_weight_is_a_repeated_row_and_0_a_removed_one) {
+TEST(Reduction, integer_weights_equal_repeated_rows) {
   for (const std::string& loss : losses()) {
     Data weighted = base(loss);
     Data repeated = empty_like(weighted, loss);
@@ -73,7 +73,7 @@ TEST(Reduction, an_integer_weight_is_a_repeated_row_and_0_a_removed_one) {
   }
 }
 
-TEST(Reduction, a_common_factor_of_the_weights_does_not_matter) {
+TEST(Reduction, common_factor_of_the_weights_does_not_matter) {
   Data data = base("zero-one");
   const Solution plain = solve_tight(data.problem());
   for (const double factor : {1e-300, 0.125, 1e300}) {
@@ -82,7 +82,7 @@ TEST(Reduction, a_common_factor_of_the_weights_does_not_matter) {
   }
 }
 
-TEST(Reduction, costs_that_are_zero_one) {
+TEST(Reduction, losses_equivalent_to_zero_one) {
   for (const int k : {2, 3, 5}) {
     Data data = make_data("zero-one", 24, 4, k, 0.02, Weights::shift, 22);
     for (double& w : data.log_w) w /= 5;
@@ -103,7 +103,7 @@ TEST(Reduction, costs_that_are_zero_one) {
   }
 }
 
-TEST(Reduction, costs_that_are_not_zero_one_differ) {
+TEST(Reduction, other_losses_differ_from_zero_one) {
   Data data = make_data("zero-one", 24, 4, 3, 0.02, Weights::none, 22);
   const double plain = solve_tight(data.problem()).objective;
   for (const std::string loss : {"abstain:0.3", "absolute", "squared", "hinge", "cost"}) {
@@ -155,7 +155,7 @@ TEST(Reduction, row_order_does_not_matter_and_column_order_permutes) {
   }
 }
 
-TEST(Reduction, scales) {
+TEST(Reduction, scales_multiply_the_features) {
   for (const std::string& loss : losses()) {
     Data data = make_data(loss, 24, 4, 3, 0.02, Weights::none, 24);
     const Solution plain = solve_tight(data.problem());
@@ -202,35 +202,7 @@ TEST(Reduction, scales) {
   }
 }
 
-/// The same numbers in other storage.
-template <typename T>
-struct Sparse {
-  std::vector<std::int64_t> offsets = {0};
-  std::vector<std::int32_t> columns;
-  std::vector<T> values;
-
-  Sparse(const Data& data, bool split) {
-    for (std::size_t i = 0; i < data.m; ++i) {
-      for (std::size_t j = data.d; j-- > 0;) {  // columns in no order
-        const double value = data.x[i * data.d + j];
-        if (value == 0) continue;
-        columns.push_back(static_cast<std::int32_t>(j));
-        values.push_back(static_cast<T>(split ? value / 2 : value));
-        if (!split) continue;
-        columns.insert(columns.begin() + offsets.back(), static_cast<std::int32_t>(j));
-        values.insert(values.begin() + offsets.back(), static_cast<T>(value / 2));
-      }
-      offsets.push_back(static_cast<std::int64_t>(values.size()));
-    }
-  }
-  [[nodiscard]] Problem in(const Data& data) const {
-    Problem p = data.problem();
-    p.features.storage = SparseRows<T>{offsets.data(), columns.data(), values.data()};
-    return p;
-  }
-};
-
-TEST(Storage, does_not_matter) {
+TEST(Storage, does_not_change_the_solution) {
   for (const std::string& loss : losses()) {
     for (const bool views : {false, true}) {
       Data data = base(loss);
@@ -252,9 +224,9 @@ TEST(Storage, does_not_matter) {
         std::copy_n(&data.x[i * data.d], data.d, &wide[i * 9]);
         std::copy_n(&single[i * data.d], data.d, &wide_single[i * 9]);
       }
-      const Sparse<double> sparse(data, false);
+      const Sparse<double> sparse(data);
       const Sparse<double> split(data, true);
-      const Sparse<float> sparse_single(data, false);
+      const Sparse<float> sparse_single(data);
       std::vector<Problem> others(4, data.problem());
       others[0].features = MatrixView::dense(single.data(), data.m, data.d);
       others[1].features.storage = DenseRows<double>{wide.data(), 9};

@@ -1,5 +1,4 @@
-// The solvers: that they agree, how they stop, and that threads and holders of examples do not
-// matter.
+// The solvers agree, stop as documented, and do not depend on threads or holders of examples.
 #include <barrier>
 #include <functional>
 #include <thread>
@@ -19,7 +18,17 @@ bool fits(Solver solver, const std::string& loss) {
 
 const std::vector<Solver> all = {Solver::interior, Solver::newton, Solver::dual_ascent};
 
-TEST(Solvers, agree) {
+std::vector<std::pair<std::string, Solver>> every_solver_and_loss() {
+  std::vector<std::pair<std::string, Solver>> pairs;
+  for (const std::string& loss : losses()) {
+    for (const Solver solver : all) {
+      if (fits(solver, loss)) pairs.emplace_back(loss, solver);
+    }
+  }
+  return pairs;
+}
+
+TEST(Solvers, agree_with_each_other) {
   for (const std::string& loss : losses()) {
     for (const double lambda : {0.5, 0.02, 0.002}) {
       for (const bool views : {false, true}) {
@@ -44,7 +53,7 @@ TEST(Solvers, agree) {
   }
 }
 
-TEST(Solvers, automatic_chooses_what_fits) {
+TEST(Solvers, automatic_choice_follows_loss_and_size) {
   const Data log = make_data("log", 10, 3, 3, 0.1);
   EXPECT_EQ(static_cast<int>(solve(log.problem()).solver), static_cast<int>(Solver::newton));
   const Data narrow = make_data("zero-one", 10, 3, 3, 0.1);
@@ -59,7 +68,7 @@ TEST(Solvers, automatic_chooses_what_fits) {
   expect_solved(b, "wide zero-one");
 }
 
-TEST(Solvers, the_interior_point_method_takes_over_where_newton_stalls) {
+TEST(Solvers, interior_point_method_takes_over_when_newton_stalls) {
   int by_newton = 0;
   int taken_over = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
@@ -72,9 +81,9 @@ TEST(Solvers, the_interior_point_method_takes_over_where_newton_stalls) {
   EXPECT_GT(taken_over, 0);
 }
 
-/// The zero-one game's equations have a closed form, which must not cost the last digits: a few of
-/// these problems end far from the tolerance if it is not refined.
-TEST(Solvers, the_interior_point_method_reaches_the_last_digits) {
+/// Without refinement of the closed form of the zero-one equations a few of these problems end far
+/// from the tolerance.
+TEST(Solvers, interior_point_method_reaches_a_tight_tolerance) {
   for (std::uint64_t seed = 0; seed < 350; ++seed) {
     Data data = make_data("zero-one", 24 + seed % 60, 2 + seed % 7, 2 + static_cast<int>(seed % 4),
                           0.02, Weights::none, 100 + seed);
@@ -84,9 +93,7 @@ TEST(Solvers, the_interior_point_method_reaches_the_last_digits) {
   }
 }
 
-/// Games of costs start from the optimum of log loss at the best scale, and from its adversaries:
-/// near the optimum, and known to be.
-TEST(Solvers, the_interior_point_method_starts_from_the_optimum_of_log_loss) {
+TEST(Solvers, interior_point_method_starts_from_the_optimum_of_log_loss) {
   for (const std::string& loss : losses()) {
     if (loss == "log") continue;
     Data data = make_data(loss, 400, 4, 3, 1e-4, Weights::none, 36);
@@ -97,7 +104,7 @@ TEST(Solvers, the_interior_point_method_starts_from_the_optimum_of_log_loss) {
     };
     const double least = solve(data.problem(), with(Solver::interior, 1e-9)).objective;
     EXPECT_LT(first_gap(), 0.5 * least) << loss;
-    // Where ratios differ by orders of magnitude, it starts from nothing.
+    // If weights differ by orders of magnitude, it starts from zero.
     data.log_w.assign(data.m, 0);
     data.log_w[7] = 5;
     EXPECT_GT(first_gap(), 10 * least) << loss;
@@ -105,7 +112,7 @@ TEST(Solvers, the_interior_point_method_starts_from_the_optimum_of_log_loss) {
   }
 }
 
-TEST(Solvers, the_start_from_log_loss_is_where_the_game_is_least) {
+TEST(Solvers, start_from_log_loss_has_the_best_scale) {
   for (const std::string& loss : losses()) {
     if (loss == "log") continue;
     for (const double lambda : {1e-5, 1e-3, 1e-2}) {
@@ -124,7 +131,7 @@ TEST(Solvers, the_start_from_log_loss_is_where_the_game_is_least) {
       for (std::size_t i = 0; i < data.m; ++i) {
         EXPECT_NEAR(q[3 * i] + q[3 * i + 1] + q[3 * i + 2], 1, 1e-12) << loss;
       }
-      // Its adversaries balance its weights, at the scale that log loss has them.
+      // A(q) = 2 lambda T at the scale of the log loss optimum.
       RowMatrix a;
       examples.pass(*start, a, q.data());
       const double scale = a.cwiseProduct(*start).sum() / (2 * lambda * start->squaredNorm());
@@ -133,84 +140,72 @@ TEST(Solvers, the_start_from_log_loss_is_where_the_game_is_least) {
   }
 }
 
-// --- how they stop ---
+// --- stopping ---
 
-TEST(Status, iteration_limit) {
-  for (const std::string& loss : losses()) {
-    for (const Solver solver : all) {
-      if (!fits(solver, loss)) continue;
-      const Data data = make_data(loss, 30, 4, 3, 0.001, Weights::none, 32);
-      SolveOptions options = with(solver, 1e-9);
-      options.max_iterations = 1;
-      const Solution s = solve(data.problem(), options);
-      EXPECT_EQ(to_string(s.status), "iteration_limit") << loss;
-      EXPECT_EQ(s.iterations, 1) << loss;
-      EXPECT_GT(s.gap, 1e-9) << loss;
-      const Evaluation at = evaluate(data.problem(), s.weights);
-      EXPECT_NEAR(at.objective, s.objective, 1e-9) << loss << ": the certificate is of the weights";
-    }
+TEST(Status, is_iteration_limit_when_iterations_run_out) {
+  for (const auto& [loss, solver] : every_solver_and_loss()) {
+    const Data data = make_data(loss, 30, 4, 3, 0.001, Weights::none, 32);
+    SolveOptions options = with(solver, 1e-9);
+    options.max_iterations = 1;
+    const Solution s = solve(data.problem(), options);
+    EXPECT_EQ(to_string(s.status), "iteration_limit") << loss;
+    EXPECT_EQ(s.iterations, 1) << loss;
+    EXPECT_GT(s.gap, 1e-9) << loss;
+    const Evaluation at = evaluate(data.problem(), s.weights);
+    EXPECT_NEAR(at.objective, s.objective, 1e-9) << loss << ": the certificate is of the weights";
   }
 }
 
-TEST(Status, time_limit) {
-  for (const std::string& loss : losses()) {
-    for (const Solver solver : all) {
-      if (!fits(solver, loss)) continue;
-      const Data data = make_data(loss, 30, 4, 3, 0.001, Weights::none, 33);
-      SolveOptions options = with(solver, 1e-12);
-      options.time_limit = 1e-9;
-      const Solution s = solve(data.problem(), options);
-      EXPECT_EQ(to_string(s.status), "time_limit") << loss;
-      EXPECT_EQ(s.weights.size(), data.parameters()) << loss;
-      EXPECT_GT(s.gap, 0) << loss;
-      EXPECT_GT(s.seconds, 0) << loss;
-    }
+TEST(Status, is_time_limit_when_time_runs_out) {
+  for (const auto& [loss, solver] : every_solver_and_loss()) {
+    const Data data = make_data(loss, 30, 4, 3, 0.001, Weights::none, 33);
+    SolveOptions options = with(solver, 1e-12);
+    options.time_limit = 1e-9;
+    const Solution s = solve(data.problem(), options);
+    EXPECT_EQ(to_string(s.status), "time_limit") << loss;
+    EXPECT_EQ(s.weights.size(), data.parameters()) << loss;
+    EXPECT_GT(s.gap, 0) << loss;
+    EXPECT_GT(s.seconds, 0) << loss;
   }
 }
 
-TEST(Status, stopped) {
-  for (const std::string& loss : losses()) {
-    for (const Solver solver : all) {
-      if (!fits(solver, loss)) continue;
-      const Data data = make_data(loss, 30, 4, 3, 0.001, Weights::none, 34);
-      SolveOptions options = with(solver, 1e-12);
-      options.observer = [](const Progress& p) { return p.iteration < 2; };
-      const Solution s = solve(data.problem(), options);
-      EXPECT_EQ(to_string(s.status), "stopped") << loss;
-      EXPECT_GE(s.iterations, 2) << loss;
-    }
+TEST(Status, is_stopped_when_the_observer_returns_false) {
+  for (const auto& [loss, solver] : every_solver_and_loss()) {
+    const Data data = make_data(loss, 30, 4, 3, 0.001, Weights::none, 34);
+    SolveOptions options = with(solver, 1e-12);
+    options.observer = [](const Progress& p) { return p.iteration < 2; };
+    const Solution s = solve(data.problem(), options);
+    EXPECT_EQ(to_string(s.status), "stopped") << loss;
+    EXPECT_GE(s.iterations, 2) << loss;
   }
 }
 
-TEST(Status, non_finite) {
+TEST(Status, is_non_finite_on_overflow) {
   // ||A||^2 overflows although every number given is finite.
-  for (const std::string& loss : losses()) {
-    for (const Solver solver : all) {
-      if (!fits(solver, loss)) continue;
-      Data data = make_data(loss, 10, 4, 3, 0.01, Weights::none, 35);
-      data.log_w.assign(data.m, 600);
-      SolveOptions options = with(solver);
-      options.max_iterations = 100;
-      const Solution s = solve(data.problem(), options);
-      if (solver == Solver::dual_ascent) {  // begins at A = 0, where all is finite
-        EXPECT_NE(to_string(s.status), "converged") << loss;
-      } else {
-        EXPECT_EQ(to_string(s.status), "non_finite") << loss;
-        EXPECT_FALSE(s.gap < 1e300) << loss << ": nothing is certified";
-      }
-      ASSERT_EQ(s.weights.size(), data.parameters()) << loss;
-      for (const double w : s.weights) EXPECT_TRUE(std::isfinite(w)) << loss;
+  for (const auto& [loss, solver] : every_solver_and_loss()) {
+    Data data = make_data(loss, 10, 4, 3, 0.01, Weights::none, 35);
+    data.log_w.assign(data.m, 600);
+    SolveOptions options = with(solver);
+    options.max_iterations = 100;
+    const Solution s = solve(data.problem(), options);
+    if (solver == Solver::dual_ascent) {  // begins at A = 0, where all is finite
+      EXPECT_NE(to_string(s.status), "converged") << loss;
+    } else {
+      EXPECT_EQ(to_string(s.status), "non_finite") << loss;
+      EXPECT_FALSE(s.gap < 1e300) << loss << ": nothing is certified";
     }
+    ASSERT_EQ(s.weights.size(), data.parameters()) << loss;
+    for (const double w : s.weights) EXPECT_TRUE(std::isfinite(w)) << loss;
   }
 }
 
-TEST(Status, names) {
+TEST(Status, has_names) {
   EXPECT_EQ(to_string(Status::converged), "converged");
   EXPECT_EQ(to_string(Status::stopped), "stopped");
   EXPECT_EQ(to_string(Status::non_finite), "non_finite");
 }
 
-TEST(Start, near_the_solution_saves_steps) {
+TEST(Start, at_the_solution_saves_steps) {
   const Data data = make_data("log", 60, 8, 3, 0.001, Weights::none, 36);
   SolveOptions options = with(Solver::newton, 1e-9);
   const Solution cold = solve(data.problem(), options);
@@ -221,7 +216,7 @@ TEST(Start, near_the_solution_saves_steps) {
   EXPECT_LE(warm.iterations, 1);
 }
 
-/// The steps of a path of lambdas from 1 down to 2^-12, each fit from the last one's answer or not.
+/// The steps for lambdas from 1 down to 2^-12, with or without warm starts.
 int steps_along_path(const Data& data, Solver solver, double factor, bool warm) {
   int steps = 0;
   Solution last;
@@ -239,7 +234,7 @@ int steps_along_path(const Data& data, Solver solver, double factor, bool warm) 
   return steps;
 }
 
-TEST(Start, along_a_path_saves_steps) {
+TEST(Start, from_the_previous_lambda_saves_steps) {
   int cold = 0;
   int warm = 0;
   for (const std::string& loss : losses()) {
@@ -250,7 +245,7 @@ TEST(Start, along_a_path_saves_steps) {
     }
   }
   EXPECT_LT(warm, 0.9 * cold);
-  // Classes that can be separated: from some lambda on the weights stay, which the adversary knows.
+  // Separable classes: below some lambda the weights stay the same.
   for (const std::string loss : {"zero-one", "absolute", "hinge"}) {
     const Data data = make_data(loss, 40, 80, 3, 1, Weights::none, 39);
     EXPECT_LT(steps_along_path(data, Solver::dual_ascent, 1.0 / 16, true),
@@ -259,25 +254,22 @@ TEST(Start, along_a_path_saves_steps) {
   }
 }
 
-TEST(Start, anywhere_leads_to_the_same_optimum) {
-  for (const std::string& loss : losses()) {
-    for (const Solver solver : all) {
-      if (!fits(solver, loss)) continue;
-      for (const double size : {1.0, 1e3}) {
-        const Data data = make_data(loss, 20, 3, 3, 0.01, Weights::shift, 36);
-        const std::vector<double> from = random_weights(data, size, 5);
-        std::vector<double> adversary(data.m * 3, 0.0);
-        for (std::size_t i = 0; i < data.m; ++i) adversary[i * 3 + i % 3] = 1;
-        SolveOptions options = with(solver);
-        options.start = from;
-        options.start_adversary = adversary;
-        expect_same_optimum(solve(data.problem(), options), solve(data.problem()), loss);
-      }
+TEST(Start, does_not_change_the_optimum) {
+  for (const auto& [loss, solver] : every_solver_and_loss()) {
+    for (const double size : {1.0, 1e3}) {
+      const Data data = make_data(loss, 20, 3, 3, 0.01, Weights::shift, 36);
+      const std::vector<double> from = random_weights(data, size, 5);
+      std::vector<double> adversary(data.m * 3, 0.0);
+      for (std::size_t i = 0; i < data.m; ++i) adversary[i * 3 + i % 3] = 1;
+      SolveOptions options = with(solver);
+      options.start = from;
+      options.start_adversary = adversary;
+      expect_same_optimum(solve(data.problem(), options), solve(data.problem()), loss);
     }
   }
 }
 
-TEST(Tolerance, tighter_is_nearer) {
+TEST(Tolerance, is_reached) {
   for (const std::string& loss : losses()) {
     for (const double lambda : {0.1, 0x1p-12}) {
       const Data data = make_data(loss, 60, 6, 3, lambda, Weights::none, 37);
@@ -319,7 +311,7 @@ void expect_same_bits(const Problem& problem, Solver solver, const std::string& 
   EXPECT_EQ(at.gradient, same.gradient) << what;
 }
 
-TEST(Threads, do_not_change_a_bit) {
+TEST(Threads, do_not_change_the_result) {
   for (const std::string loss : {"log", "zero-one", "absolute", "hinge"}) {
     for (const Solver solver : all) {
       if (!fits(solver, loss)) continue;
@@ -333,7 +325,7 @@ TEST(Threads, do_not_change_a_bit) {
   }
 }
 
-TEST(Threads, do_not_change_a_bit_of_sparse_problems) {
+TEST(Threads, do_not_change_the_result_of_sparse_problems) {
   const std::size_t m = 5000;
   Random random(5);
   std::vector<std::int64_t> offsets = {0};
@@ -356,7 +348,7 @@ TEST(Threads, do_not_change_a_bit_of_sparse_problems) {
   }
 }
 
-TEST(Seed, decides_dual_ascent) {
+TEST(Seed, determines_dual_ascent) {
   const Data data = make_data("zero-one", 50, 5, 3, 0.01, Weights::none, 43);
   SolveOptions options = with(Solver::dual_ascent, 1e-5);
   options.seed = 3;
@@ -366,9 +358,9 @@ TEST(Seed, decides_dual_ascent) {
   EXPECT_NE(a.weights, solve(data.problem(), options).weights) << "the seed is used";
 }
 
-// --- examples in several places ---
+// --- several holders of examples ---
 
-/// Adds up among threads that each hold a part of the examples.
+/// Reduces over threads that each hold a part of the examples.
 class Meeting {
  public:
   explicit Meeting(std::size_t holders)
@@ -409,7 +401,7 @@ class Meeting {
   std::barrier<> arrived_;
 };
 
-/// Solves with the rows dealt to holders: contiguous parts of unequal size.
+/// Solves with the rows split into contiguous parts, one per holder.
 std::vector<Solution> solve_apart(const Data& data, const std::vector<std::size_t>& cuts,
                                   const std::function<SolveOptions(std::size_t)>& options_of) {
   const std::size_t holders = cuts.size() - 1;
@@ -439,7 +431,7 @@ std::vector<Solution> solve_apart(const Data& data, const std::vector<std::size_
   return solutions;
 }
 
-TEST(Holders, together_solve_the_whole) {
+TEST(Holders, solve_the_joint_problem) {
   for (const std::string& loss : losses()) {
     for (const Solver solver : all) {
       if (!fits(solver, loss)) continue;
@@ -469,8 +461,8 @@ TEST(Holders, together_solve_the_whole) {
   }
 }
 
-TEST(Holders, take_the_same_steps_as_one) {
-  // After few steps the iterates are still the same to rounding: every sum was reduced.
+TEST(Holders, take_the_same_steps_as_a_single_one) {
+  // After few steps the iterates still agree to rounding if every sum was reduced.
   for (const std::string loss : {"log", "zero-one", "cost", "hinge"}) {
     for (const Solver solver : {Solver::interior, Solver::newton}) {
       if (!fits(solver, loss)) continue;
@@ -487,7 +479,7 @@ TEST(Holders, take_the_same_steps_as_one) {
 }
 
 TEST(Holders, choose_the_same_solver) {
-  // Together too much for the interior point method, alone not: they must not part ways.
+  // The rows of one holder alone would suggest another solver.
   const Data data = make_data("log", 700, 900, 3, 0.1, Weights::none, 53);
   const auto parts = solve_apart(data, {0, 1, 700}, [&](std::size_t) {
     SolveOptions options;
@@ -511,7 +503,7 @@ TEST(Holders, stop_together) {
            })) {
         EXPECT_EQ(to_string(part.status), "stopped") << loss;
       }
-      // One holder's clock is slow.
+      // Holders with different time limits.
       for (const Solution& part : solve_apart(data, {0, 20, 40}, [&](std::size_t h) {
              SolveOptions options = with(solver, 1e-12);
              options.time_limit = h == 0 ? 1000 : 1e-9;

@@ -9,8 +9,8 @@ namespace {
 using RealMatrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
 using RealVector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
 
-/// V(psi) = max_q psi'q + H(q) by all vertices of H: every set of played labels with every set of
-/// as many actions among which the predictor is indifferent. No linear program, no closed form.
+/// V(psi) = max_q psi'q + H(q) by enumerating the vertices of H: every set of labels with every set
+/// of equally many actions between which the predictor is indifferent.
 class NaiveGame {
  public:
   explicit NaiveGame(const Game& game) : game_(game), k_(game.labels()) {
@@ -41,7 +41,7 @@ class NaiveGame {
     return least;
   }
 
-  /// The value, the adversary and by how much its best move beats the second best (smoothness).
+  /// The value, the adversary, and by how much its best move beats the second best.
   Real value(const std::vector<Real>& psi, int label, std::vector<Real>& q, Real& margin) const {
     margin = std::numeric_limits<Real>::infinity();
     q.assign(k_, 0);
@@ -112,10 +112,6 @@ class NaiveGame {
   int k_;
   std::vector<std::pair<std::vector<Real>, Real>> vertices_;
 };
-
-}  // namespace
-
-namespace {
 
 Real weight_of(const Data& s, std::size_t i) {
   Real m = 0;

@@ -1,5 +1,5 @@
-// What the tests of learn/ share: problems that own their memory, and the problem's formulas
-// written down a second time, plainly and in long double.
+// Shared by the tests of learn/: problems that own their memory, and a plain implementation of the
+// formulas in long double.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,8 +18,7 @@
 
 namespace covshift::testing {
 
-/// Under a sanitizer, many times slower, the long loops over problems run on a few of them: what it
-/// looks for does not depend on their numbers.
+/// Sanitizers are slow, so long loops over problems are shortened.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 inline constexpr bool sanitized = true;
 #else
@@ -48,7 +47,7 @@ inline const std::vector<std::string>& losses() {
   return all;
 }
 
-/// A problem with its memory. Not copied: the problem looks into it.
+/// A problem with its memory. Not copyable, since problem() returns views.
 struct Data {
   std::size_t m = 0;
   std::size_t d = 0;
@@ -88,9 +87,37 @@ struct Data {
   [[nodiscard]] std::size_t parameters() const { return dims() * static_cast<std::size_t>(k); }
 };
 
+/// The features of `data` in sparse form; split: every value as the sum of two entries.
+template <typename T>
+struct Sparse {
+  std::vector<std::int64_t> offsets = {0};
+  std::vector<std::int32_t> columns;
+  std::vector<T> values;
+
+  explicit Sparse(const Data& data, bool split = false) {
+    for (std::size_t i = 0; i < data.m; ++i) {
+      for (std::size_t j = data.d; j-- > 0;) {  // columns in no order
+        const double value = data.x[i * data.d + j];
+        if (value == 0) continue;
+        columns.push_back(static_cast<std::int32_t>(j));
+        values.push_back(static_cast<T>(split ? value / 2 : value));
+        if (!split) continue;
+        columns.insert(columns.begin() + offsets.back(), static_cast<std::int32_t>(j));
+        values.insert(values.begin() + offsets.back(), static_cast<T>(value / 2));
+      }
+      offsets.push_back(static_cast<std::int64_t>(values.size()));
+    }
+  }
+  [[nodiscard]] Problem in(const Data& data) const {
+    Problem p = data.problem();
+    p.features.storage = SparseRows<T>{offsets.data(), columns.data(), values.data()};
+    return p;
+  }
+};
+
 enum class Weights { none, w_only, shift };
 
-/// Classes as noisy clouds in the unit cube, as the paper's data after scaling.
+/// Noisy classes in the unit cube, like the paper's data after scaling.
 inline Data make_data(const std::string& loss, std::size_t m, std::size_t d, int k, double lambda,
                       Weights weights = Weights::none, std::uint64_t seed = 1) {
   Data data;
@@ -115,7 +142,7 @@ inline Data make_data(const std::string& loss, std::size_t m, std::size_t d, int
   return data;
 }
 
-/// Several views: a scale for each, every third column under each, the bias under the last.
+/// Several views: columns take turns, the bias belongs to the last.
 inline void add_views(Data& data, int scales, double spread, std::uint64_t seed = 5) {
   Random random(seed);
   data.scales = scales;
@@ -142,11 +169,11 @@ inline std::vector<double> random_weights(const Data& data, double size, std::ui
 struct Naive {
   Real objective = 0;
   Real dual = 0;
-  Real margin = 0;  // the smallest of all examples: how far V is from a kink
+  Real margin = 0;  // the smallest distance of an example's V from a kink
   std::vector<Real> gradient;
 };
 
-/// F(T), its gradient and D(q) straight from the formulas, with w and r as they are.
+/// F(T), its gradient and D(q) straight from the formulas.
 Naive naive(const Data& data, const std::vector<double>& t);
 /// D(q) for any adversaries, m x K.
 Real naive_dual(const Data& data, const std::vector<double>& q);
@@ -155,7 +182,7 @@ inline double relative_gap(const Solution& s) {
   return s.gap / std::max(1.0, std::abs(s.objective));
 }
 
-/// Converged to `tolerance`, with a certificate that holds water. (A macro would say the line.)
+/// Converged to `tolerance`, with a consistent certificate.
 inline void expect_solved(const Solution& s, const std::string& what, double tolerance = 1e-6) {
   EXPECT_EQ(to_string(s.status), "converged")
       << what << ": gap " << s.gap << " of " << s.objective << " after " << s.iterations;
@@ -165,14 +192,13 @@ inline void expect_solved(const Solution& s, const std::string& what, double tol
   for (const double w : s.weights) ASSERT_TRUE(std::isfinite(w)) << what;
 }
 
-/// Two certified answers to the same problem: their optimum lies within both gaps.
+/// Two solutions of the same problem: the optimum lies within both gaps.
 inline void expect_same_optimum(const Solution& a, const Solution& b, const std::string& what) {
   const double rounding = 1e-12 * std::max(1.0, std::abs(a.objective));
   EXPECT_LE(a.dual, b.objective + rounding) << what;
   EXPECT_LE(b.dual, a.objective + rounding) << what;
 }
 
-/// ||T - T*||^2 <= gap / lambda by strong convexity: how far two solutions may be apart.
 inline void expect_same_weights(const std::vector<double>& a, const std::vector<double>& b,
                                 double relative, const std::string& what) {
   ASSERT_EQ(a.size(), b.size()) << what;

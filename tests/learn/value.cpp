@@ -1,5 +1,4 @@
-// F, its gradient, D and the gap at given weights against the formulas written out, and against
-// differences.
+// F, its gradient, D and the gap at given weights against the formulas and finite differences.
 #include "support.hpp"
 
 #include <rapidcheck/gtest.h>
@@ -28,7 +27,7 @@ Data any_data(const std::string& loss, int variant, std::uint64_t seed) {
   return data;
 }
 
-TEST(Value, is_the_formula) {
+TEST(Value, agrees_with_the_formula) {
   for (const std::string& loss : losses()) {
     for (int variant = 0; variant < 5; ++variant) {
       for (const double size : {0.0, 1e-3, 0.3, 30.0}) {
@@ -88,7 +87,7 @@ TEST(Value, gradient_agrees_with_central_differences) {
   EXPECT_GE(smooth_points, sanitized ? 8 : 8 * 8);
 }
 
-TEST(Value, the_certificate_of_any_adversary_is_the_formula) {
+TEST(Value, certificate_of_any_adversary_agrees_with_the_formula) {
   for (const std::string& loss : losses()) {
     for (int variant = 0; variant < 4; ++variant) {
       const std::string what = fmt::format("{} variant {}", loss, variant);
@@ -119,7 +118,7 @@ TEST(Value, the_certificate_of_any_adversary_is_the_formula) {
   }
 }
 
-RC_GTEST_PROP(Value, the_gap_is_never_negative, ()) {
+RC_GTEST_PROP(Value, gap_is_never_negative, ()) {
   const std::string loss = losses()[*rc::gen::inRange<std::size_t>(0, losses().size())];
   const int variant = *rc::gen::inRange(0, 5);
   const auto seed = *rc::gen::inRange<std::uint64_t>(1, 1000);
@@ -130,13 +129,13 @@ RC_GTEST_PROP(Value, the_gap_is_never_negative, ()) {
   RC_ASSERT(at.gap >= 0);
   RC_ASSERT(std::isfinite(at.objective));
   RC_ASSERT(at.objective >= 0);  // V(psi) >= psi[y]: no loss here is negative
-  // The dual value is a lower bound of the optimum, wherever it is taken.
+  // The dual value at any point is a lower bound of the optimum.
   const Solution best = solve(data.problem());
   RC_ASSERT(at.dual <= best.objective * (1 + 1e-12) + 1e-12);
   RC_ASSERT(best.dual <= at.objective * (1 + 1e-12) + 1e-12);
 }
 
-TEST(Value, the_gap_is_never_negative_during_a_solve) {
+TEST(Value, gap_is_never_negative_during_a_solve) {
   for (const std::string& loss : losses()) {
     for (const Solver solver : {Solver::interior, Solver::newton, Solver::dual_ascent}) {
       if ((solver == Solver::newton) != (loss == "log") && solver != Solver::interior) continue;
@@ -157,7 +156,7 @@ TEST(Value, the_gap_is_never_negative_during_a_solve) {
       const Solution s = solve(data.problem(), options);
       EXPECT_GT(calls, 0) << loss;
       EXPECT_GE(s.gap, 0) << loss;
-      // What is reported is the formula at the weights that are returned.
+      // The reported objective is that of the returned weights.
       EXPECT_NEAR(s.objective, static_cast<double>(naive(data, s.weights).objective),
                   1e-9 * std::max(1.0, s.objective))
           << loss;

@@ -77,7 +77,7 @@ TEST(ModelFile, ReadsBackBitIdentical) {
   }
 }
 
-TEST(ModelFile, CostMatricesComeAlong) {
+TEST(ModelFile, StoresCostMatrices) {
   const Table train = table(80, 0, 1);
   const Table target = table(60, 1, 2);
   ModelOptions o = options("robust01");
@@ -88,7 +88,7 @@ TEST(ModelFile, CostMatricesComeAlong) {
   EXPECT_EQ(again.action_names(), (std::vector<std::string>{"action 1", "action 2"}));
 }
 
-TEST(ModelFile, RefusesWhatItCannotTrust) {
+TEST(ModelFile, RejectsDamagedFiles) {
   const Table train = table(40, 0, 1);
   const std::string text = Model::fit(train, nullptr, options("lr")).to_text();
   const auto refuse = [](const std::string& bad) {
@@ -125,7 +125,7 @@ TEST(ModelFile, GoldenFilesOfVersion1StayReadable) {
     for (std::size_t a = 0; a < names.size(); ++a) {
       const Column& column = expected.at("p:" + names[a]);
       for (std::size_t i = 0; i < p.rows; ++i) {
-        // exp and log may round differently in another C library; nothing else may differ.
+        // Only exp and log may round differently in another C library.
         EXPECT_NEAR(column.numbers[i], p.p[i * names.size() + a], 1e-12) << entry.path();
       }
     }
@@ -190,7 +190,7 @@ TEST(Predicting, DoesNotDependOnThreads) {
 }
 
 TEST(Certificates, BoundTheLossOfAMatchingAdversary) {
-  // At the optimum the adversary's own labels match the statistics up to lambda's slack, so the
+  // At the optimum the adversary's labels match the statistics up to lambda's slack, so the
   // model's expected loss under them, sum_i c_i H(q_i), cannot exceed the value of the game.
   const Table train = table(150, 0, 5);
   const Table target = table(150, 0.7, 6);
@@ -230,7 +230,7 @@ Model fit_matrix(const Numbers& train, const MatrixView& target, const ModelOpti
   return Model::fit(labelled, &other, own);
 }
 
-TEST(Matrices, GiveWhatTablesGive) {
+TEST(Matrices, GiveTheSameAsTables) {
   Table train = table(90, 0, 1);
   Table target = table(70, 1, 2);
   const Numbers numbers(train);
@@ -253,7 +253,7 @@ TEST(Matrices, GiveWhatTablesGive) {
   }
 }
 
-TEST(Matrices, AWeightOfTwoIsTheRowTwice) {
+TEST(Matrices, WeightTwoEqualsTheRowTwice) {
   const Numbers train(table(60, 0, 1));
   const Numbers target(table(40, 1, 2));
   Numbers repeated = train;
@@ -293,7 +293,7 @@ RatioModel fit_ratio_model(const MatrixView& train, const MatrixView* target,
   return RatioModel::fit(std::move(preparation), from, target != nullptr ? &to : nullptr, options);
 }
 
-TEST(Preparations, WarnOnceOfCategoriesThatTrainingNeverSaw) {
+TEST(Preparations, WarnOncePerColumnOfUnseenCategories) {
   const Table train = table(40, 0, 1);
   Table target = table(50, 1, 2);
   target.columns[1].levels = {"red", "violet"};
@@ -309,7 +309,7 @@ TEST(Preparations, WarnOnceOfCategoriesThatTrainingNeverSaw) {
   EXPECT_NE(rows.warnings[0].find(expected), std::string::npos) << rows.warnings[0];
 }
 
-TEST(Preparations, LeaveAnUnscaledMatrixWhereItIs) {
+TEST(Preparations, DoNotCopyAnUnscaledMatrix) {
   const Numbers train(table(40, 0, 1));
   PreparationOptions o;
   o.scale = ScaleKind::none;
@@ -320,7 +320,7 @@ TEST(Preparations, LeaveAnUnscaledMatrixWhereItIs) {
   EXPECT_TRUE(rows.features.finite);
 }
 
-TEST(Preparations, NameTheRowOfANumberThatScalingOverflows) {
+TEST(Preparations, NameTheRowWhereScalingOverflows) {
   const std::vector<double> train = {0, 1e-300, 0};
   const std::vector<double> target = {0, 1e300};
   const MatrixView x = MatrixView::dense(train.data(), 3, 1);
@@ -339,13 +339,13 @@ Table with_ratio(Table t) {
   return t;
 }
 
-TEST(GivenRatios, AreTheRatioOfAViewOfAllColumns) {
-  // Whether or not that view is trusted, its ratio is the joint one.
+TEST(GivenRatios, AreUsedForAViewOfAllColumns) {
+  // The ratio of that view is the joint one, trusted or not.
   const Table train = with_ratio(table(90, 0, 1));
   const Table target = with_ratio(table(70, 0.3, 2));
   ModelOptions o = options("robust-view");
   o.views = "all";
-  o.set_ratio("column:r");
+  o.ratio_column = "r";
   o.fit.shift.view_threshold = 100;
   const Model views = fit(train, target, o);
   EXPECT_TRUE(views.classifier().shift().views()[0].generalized);
@@ -355,11 +355,11 @@ TEST(GivenRatios, AreTheRatioOfAViewOfAllColumns) {
   EXPECT_EQ(Model::from_text(views.to_text(), "memory").predict(target).p, views.predict(target).p);
 }
 
-TEST(GivenRatios, LeaveTheOptionsOfEstimatedViewRatios) {
+TEST(GivenRatios, KeepTheOptionsOfEstimatedViewRatios) {
   const Table train = with_ratio(table(90, 0, 1));
   const Table target = with_ratio(table(70, 0.3, 2));
   ModelOptions o = options("robust-view");
-  o.set_ratio("column:r");
+  o.ratio_column = "r";
   const auto kl = [&](const char* lambda) {
     o.fit.shift.ratio.lambda = RatioLambda::parse(lambda);
     return fit(train, target, o).classifier().shift().views()[0].kl;
@@ -367,7 +367,7 @@ TEST(GivenRatios, LeaveTheOptionsOfEstimatedViewRatios) {
   EXPECT_GT(kl("0.001"), 10 * kl("100"));
 }
 
-TEST(RatioModels, AreAModelsJointRatioAndReadBackBitIdentical) {
+TEST(RatioModels, EqualAModelsJointRatioAndReadBackBitIdentical) {
   const Numbers train(table(60, 0, 1));
   const Numbers target(table(40, 1, 2));
   for (const char* method : {"logistic", "gaussian", "ulsif", "kliep", "kmm"}) {

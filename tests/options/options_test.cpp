@@ -18,7 +18,7 @@ const Option& row(const Options& table, const std::string& flag) {
   throw std::out_of_range(flag);
 }
 
-/// What is said of a value; empty: it was taken.
+/// The error message for a value; empty if it was accepted.
 std::string complaint(const Options& table, const std::string& flag,
                       const std::vector<std::string>& given) {
   try {
@@ -29,7 +29,7 @@ std::string complaint(const Options& table, const std::string& flag,
   }
 }
 
-TEST(Options, AreReadAsUsersWriteThem) {
+TEST(Options, AreParsedFromText) {
   ModelOptions o;
   const Options table = model_options(o);
   const auto set = [&](const char* flag, std::vector<std::string> given) {
@@ -66,7 +66,7 @@ TEST(Options, AreReadAsUsersWriteThem) {
   EXPECT_EQ(method_of("log", Assumption::Kind::temper).name, "robust");
 }
 
-TEST(Options, MessagesNameTheOptionAndWhatItTakes) {
+TEST(Options, MessagesNameTheOptionAndItsValues) {
   ModelOptions o;
   const Options table = model_options(o);
   EXPECT_EQ(complaint(table, "--scale", {"units"}),
@@ -101,7 +101,7 @@ TEST(Options, DefaultsAreThoseOfTheStructures) {
   EXPECT_EQ(row(model_options(model), "--folds").fallback, "7");
 }
 
-TEST(Options, EveryValueListedIsTaken) {
+TEST(Options, EveryListedValueIsAccepted) {
   ModelOptions model;
   DiagnoseOptions diagnosis;
   PreparationOptions inputs = by_column();
@@ -140,9 +140,9 @@ TEST(Options, NumbersDoNotDependOnTheLocale) {
   EXPECT_EQ(complaint(table, "--loss", {"abstain:0.3"}), "");
   EXPECT_EQ(complaint(table, "--view-threshold", {"0.25"}), "");
   EXPECT_EQ(o.fit.shift.view_threshold, 0.25);
-  // What strtod, which follows the locale, does not take but the one parser of numbers does.
+  // strtod follows the locale and rejects this; the parser of numbers must not.
   EXPECT_EQ(complaint(table, "--generalize", {"temper:0.5 "}), "");
-  // And the other way round: strtod reads hexadecimal numbers.
+  // strtod accepts hexadecimal numbers; the parser must not.
   EXPECT_NE(complaint(table, "--generalize", {"temper:0x1p-1"}), "");
   std::setlocale(LC_NUMERIC, before.c_str());
   if (!comma) GTEST_SKIP() << "no locale with a decimal comma is installed";

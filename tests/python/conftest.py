@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(scope="session")
 def shifted():
-    """X, y, X_target, y_target: two classes that a line separates but for noise; the inputs move."""
+    """X, y, X_target, y_target: two classes separated by a line, with noise; the inputs shift."""
     rng = np.random.default_rng(0)
 
     def draw(n, mean):
@@ -21,7 +21,7 @@ def shifted():
 
 @pytest.fixture(scope="session")
 def program():
-    """The program, run with arguments; its standard output."""
+    """Runs the program with arguments and returns its standard output."""
     path = os.environ.get("COVSHIFT")
     if not path:
         pytest.fail("COVSHIFT must name the program")

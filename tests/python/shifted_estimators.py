@@ -1,4 +1,4 @@
-"""Estimators that bring a target of their own, so that scikit-learn's checks see a real shift."""
+"""Estimators with a built-in target, so scikit-learn's checks run under shift."""
 
 import numpy as np
 import scipy.sparse as sp

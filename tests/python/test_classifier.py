@@ -1,4 +1,4 @@
-"""What the classifier and the ratios say."""
+"""The classifier and the density ratios."""
 
 import importlib.metadata
 import pathlib
@@ -36,7 +36,7 @@ def test_attributes(wine):
     np.testing.assert_allclose(p / p.sum(axis=1, keepdims=True), model.predict_proba(X_target))
 
 
-def test_without_target_there_is_no_shift(wine):
+def test_no_shift_without_target(wine):
     X, X_target, y, _ = wine
     for method, plain in ((covshift.robust, covshift.lr), (covshift.robust01, covshift.adv01),
                           (covshift.iw_svm, covshift.svm)):
@@ -47,7 +47,7 @@ def test_without_target_there_is_no_shift(wine):
         assert a.effective_sample_size_ is None and a.certificate_.target_value is None
 
 
-def test_named_methods_are_the_table(wine):
+def test_named_methods_match_the_table(wine):
     X, X_target, y, _ = wine
     from covshift import _core
 
@@ -58,12 +58,12 @@ def test_named_methods_are_the_table(wine):
     assert covshift.auto(lams=[0.01], ratio_lam="paper").fit(X, y, X_target).path_[1][0] == "iw"
 
 
-def test_robust_is_less_sure_far_away(shifted):
+def test_robust_is_less_certain_far_from_training_data(shifted):
     X, y, X_target, _ = shifted
     far = np.array([[8.0, -8.0, 0.0, 0.0]])
     plain = covshift.lr(lam=0.01).fit(X, y)
     robust = covshift.robust(lam=0.01).fit(X, y, X_target)
-    away = np.full((1, 4), 8.0)  # where the target went
+    away = np.full((1, 4), 8.0)  # where the target is
     assert plain.predict_proba(far).max() > 0.99
     assert robust.log_ratio(away) > 3
     assert robust.predict_proba(away).max() < 0.6
@@ -89,7 +89,7 @@ def test_abstaining(wine):
         for row, given_up in zip(predicted, chosen):
             np.testing.assert_equal(row, abstain) if given_up else labels.tolist().index(row)
         assert list(model.classes_) == list(labels)
-        # A metric takes it for one more class, always wrong.
+        # A metric treats it as another class, which is always wrong.
         assert model.score(X_target, labels[y_target]) == np.mean(predicted == labels[y_target])
     assert not hasattr(model.set_params(loss="log").fit(X, y, X_target), "abstain_")
 
@@ -125,7 +125,7 @@ def test_views(wine):
     assert model.views_[0].features == ["c1", "c3"]
 
 
-def test_not_converged_is_said(wine):
+def test_warns_if_not_converged(wine):
     X, X_target, y, _ = wine
     from sklearn.exceptions import ConvergenceWarning
 
@@ -151,7 +151,7 @@ def test_ratios_point_from_train_to_target(ratio):
     y = (X[:, 0] > 0).astype(int)
     model = covshift.RobustClassifier(lam=0.1, ratio=name).fit(X, y, X_target)
     np.testing.assert_array_equal(model.log_ratio(X), ratio.log_ratio(X))
-    ratio.fit(X, y)  # labels say nothing of densities
+    ratio.fit(X, y)  # labels are ignored
     np.testing.assert_array_equal(ratio.weights(X), 1)
 
 
@@ -203,7 +203,7 @@ def test_diagnose(shifted):
     assert not same.shift and [v["name"] for v in same.views] == ["left", "rest"]
 
 
-def test_the_installed_wheel_is_tested():
+def test_runs_against_the_installed_wheel():
     folder = pathlib.Path(covshift.__file__).parent
     assert folder.parent.name == "site-packages"
     assert {"py.typed", "_core.pyi", "plot.py"} <= {path.name for path in folder.iterdir()}

@@ -1,4 +1,4 @@
-"""What data can look like, and what is said of those that cannot be used."""
+"""Supported data, and errors for unusable data."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ def test_dtypes_and_orders(shifted):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csr_matrix, sp.csc_array, sp.coo_array])
-def test_sparse_is_dense(shifted, kind, dtype):
+def test_sparse_and_dense_agree(shifted, kind, dtype):
     X, y, X_target, _ = shifted
     X = np.where(np.abs(X) > 0.7, X, 0).astype(dtype)
     X_target = np.where(np.abs(X_target) > 0.7, X_target, 0).astype(dtype)
@@ -46,7 +46,7 @@ def test_sparse_is_dense(shifted, kind, dtype):
     np.testing.assert_allclose(sparse.log_ratio(X_target), dense.log_ratio(X_target), rtol=1e-9)
     mixed = fit(kind(X), y, X_target, scale="none", views={"first": [0, 1]})
     np.testing.assert_array_equal(mixed.log_ratio(X), sparse.log_ratio(X))
-    # A scaler that shifts does so a block at a time.
+    # A scaler with offsets works a block at a time.
     unit = fit(X, y, X_target)
     np.testing.assert_array_equal(unit.predict_proba(kind(X)), unit.predict_proba(X))
 
@@ -62,7 +62,7 @@ def test_sparse_with_repeated_entries(shifted):
     a = fit(parts, y, sp.csr_matrix(X_target)).predict_proba(X_target)
     b = fit(raw, y, sp.csr_matrix(X_target)).predict_proba(X_target)
     np.testing.assert_allclose(a, b, rtol=1e-9)
-    assert raw.nnz == 1200  # the caller's matrix is his
+    assert raw.nnz == 1200  # the caller's matrix is unchanged
 
 
 FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame}
@@ -115,7 +115,7 @@ def test_categories(shifted, library):
     np.testing.assert_allclose(
         model.predict_proba(frame(target)), by_hand.predict_proba(one_hot_target), rtol=1e-10
     )
-    # Remembered: a part of the categories is encoded alike, a new one is none of them.
+    # A subset of the categories is encoded the same way, a new one as none of them.
     some = {k: v[:3] for k, v in target.items()}
     np.testing.assert_array_equal(
         model.predict_proba(frame(some)), model.predict_proba(frame(target))[:3]
@@ -167,7 +167,7 @@ def test_numbers_in_a_column_of_objects(shifted):
 
 
 @pytest.mark.parametrize("library", FRAMES)
-def test_categories_that_only_the_target_has(shifted, library):
+def test_categories_only_in_the_target(shifted, library):
     X, y, X_target, _ = shifted
     frame = FRAMES[library]
     train = frame({"a": X[:, 0], "colour": np.resize(["u", "v"], len(X))})
@@ -180,7 +180,7 @@ def test_categories_that_only_the_target_has(shifted, library):
         ratio.weights(target)
 
 
-def test_a_column_named_as_the_labels(shifted, tmp_path):
+def test_a_column_with_the_name_of_the_labels(shifted, tmp_path):
     X, y, _, _ = shifted
     for colours in (X[:, 1], np.resize(["u", "v"], len(X))):
         frame = pd.DataFrame({"y": X[:, 0], "colour": colours})
@@ -236,8 +236,8 @@ def test_a_contiguous_matrix_is_not_copied():
     size, fitting, predicting, scaled = map(int, done.stdout.split())
     assert size == 160_000_000
     assert fitting < 0.25 * size
-    assert predicting < 0.25 * size  # though this model scales: a block at a time
-    assert scaled > 0.5 * size  # what a copy looks like, above the highest so far
+    assert predicting < 0.25 * size  # even with scaling: a block at a time
+    assert scaled > 0.5 * size  # a copy shows in the peak
 
 
 # --- errors ---
@@ -312,7 +312,7 @@ def bad_calls(X, y, T):
         "interval": (lambda: covshift.biased_split(X, y, a=3), TypeError, "a must be a list"),
         "sparse column": (lambda: R().fit(out, y), ValueError, "column 100000000 of 0..3; rebuild"),
         "sparse negative": (lambda: R().fit(back, y), ValueError, "column -.* of 0..3; rebuild"),
-        "sparse offsets": (lambda: R().fit(offsets, y), ValueError, "begins at entry .* ends before .*; rebuild"),
+        "sparse offsets": (lambda: R().fit(offsets, y), ValueError, "starts at entry .* ends at entry .*; rebuild"),
         "sparse long column": (lambda: R().fit(wide, y), ValueError, "indices must be < 4.*rebuild"),
         "missing class": (lambda: R().fit(X, gap), ValueError, "row 3 is missing"),
         "missing class of a table": (lambda: R().fit(coloured, gap), ValueError, "row 3 is missing"),
@@ -322,7 +322,7 @@ def bad_calls(X, y, T):
             "'a' of X is of type datetime64"),
         "dates of polars": (
             lambda: R().fit(pl.DataFrame({"a": pd.to_datetime(ones, unit="s")}), y), TypeError,
-            "make numbers or texts"),
+            "convert it to numbers or strings"),
         "lazy": (lambda: R().fit(pl.DataFrame(X).lazy(), y), TypeError, r"collect\(\)"),
         "costs of one dimension": (lambda: R([0, 1]).fit(X, y), ValueError, "row for each action"),
         "no loss": (lambda: R(None).fit(X, y), ValueError, "loss must be a name"),
@@ -334,7 +334,7 @@ def bad_calls(X, y, T):
         "threads type": (lambda: R(threads="all").fit(X, y), TypeError, "threads must be"),
         "progress": (lambda: R(progress="yes").fit(X, y), TypeError, "progress must be"),
         "no views": (lambda: R(views={}).fit(X, y, T), ValueError, "'all' or 'each'"),
-        "view member": (lambda: R(views={"a": [0.5]}).fit(X, y, T), TypeError, "0.5 is neither"),
+        "view member": (lambda: R(views={"a": [0.5]}).fit(X, y, T), TypeError, "0.5 must be the name or number"),
         "trusted": (
             lambda: R(generalized_views=None).fit(X, y, T), TypeError, "generalized_views must be a list"),
         "ratio scale": (lambda: L(scale=None).fit(X, T), TypeError, "scale must be a string"),
@@ -361,7 +361,7 @@ def test_classes_are_numbered_in_their_order(dtype):
         np.testing.assert_array_equal(classes, expected)
         np.testing.assert_array_equal(codes, inverse)
         assert classes.dtype == expected.dtype
-    far = np.array([2**63, 2**63 + 1, 2**63], dtype=np.uint64)  # beyond what is counted
+    far = np.array([2**63, 2**63 + 1, 2**63], dtype=np.uint64)  # too large to count
     np.testing.assert_array_equal(_numbered(far)[1], [0, 1, 0])
 
 

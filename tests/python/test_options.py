@@ -1,4 +1,4 @@
-"""The table of options, which the extension module has, and the signatures that spell it out."""
+"""Signatures match the table of options in the extension module."""
 
 import inspect
 
@@ -8,12 +8,12 @@ import covshift
 from covshift import _core
 
 TABLES = _core.options()
-# What only Python has: data, and what it is told while it works.
+# Parameters that are not in the table: data and callbacks.
 OWN = {"X", "X_target", "progress", "feature"}
 
 
 def as_text(value):
-    """A default of a signature as the table writes it."""
+    """A default of a signature as written in the table."""
     if value is None:
         return ""
     if isinstance(value, tuple):
@@ -22,7 +22,7 @@ def as_text(value):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_signatures_are_the_table(name):
+def test_signatures_match_the_table(name):
     parameters = inspect.signature(getattr(covshift, name)).parameters
     assert set(parameters) - OWN == set(TABLES[name])
     for option, (default, values, sentence) in TABLES[name].items():

@@ -1,4 +1,4 @@
-"""Plots draw what they say; the examples and what the documentation shows run."""
+"""Plots show their data; examples and code in the documentation run."""
 
 import os
 import pathlib
@@ -32,7 +32,7 @@ def test_decision_map(two):
     model, X, y, X_target = two
     ax = covshift.plot.decision_map(model, X, y, X_target=X_target, resolution=40)
     image = ax.images[0].get_array()
-    assert image.shape == (40, 40, 3) and image.min() < 0.75  # somewhere it is sure
+    assert image.shape == (40, 40, 3) and image.min() < 0.75  # certain somewhere
     assert {t.get_text() for t in ax.get_legend().get_texts()} == {"0", "1", "target"}
     frame = pd.DataFrame(X, columns=["one", "two"])
     named = covshift.lr(lam=0.01).fit(frame, y)
@@ -94,7 +94,7 @@ def test_example(path, tmp_path):
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
-def test_what_a_page_shows_runs(page, tmp_path):
+def test_code_in_documents_runs(page, tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", (PROJECT / page).read_text(), re.DOTALL)
     assert blocks
     (tmp_path / "page.py").write_text("\n".join(blocks))

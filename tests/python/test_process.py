@@ -1,4 +1,4 @@
-"""Threads, signals, forks, and others in the same process."""
+"""Threads, signals, forks, and other libraries in the same process."""
 
 import os
 import signal
@@ -78,7 +78,7 @@ X = rng.normal(size=(9000, 10))
 y = (X[:, 0] > 0).astype(int)
 fit = lambda: covshift.robust(lam=0.01, ratio_lam=0.01, threads=2).fit(X, y, X[:4000] + 0.2)
 expected = fit().predict_proba(X)
-HistGradientBoostingClassifier(max_iter=2).fit(X, y)   # the parent has used OpenMP, too
+HistGradientBoostingClassifier(max_iter=2).fit(X, y)   # the parent has used OpenMP too
 child = os.fork()
 if child == 0:
     signal.alarm(60)
@@ -157,9 +157,9 @@ def test_ctrl_c_stops(rows, call):
     assert time.monotonic() - start < 20
 
 
-def test_others_run_meanwhile():
-    """While a fit of a quarter of a second or more goes on, another thread is never held up for half of it. How many
-    rows take so long is the machine's affair."""
+def test_other_threads_run_during_a_fit():
+    """During a fit of at least a quarter of a second, another thread is never blocked for half of it. The number
+    of rows adapts to the machine."""
     for rows in (20000 * 4**k for k in range(5)):
         X, y = large(rows)
         ticks = []
@@ -197,7 +197,7 @@ def test_progress(shifted, capfd):
                  lambda: covshift.diagnose(X, X_target, progress=True)):
         call()
         line = capfd.readouterr().err
-        assert "%" in line and line.endswith("\r\x1b[K")  # shown, and taken away again
+        assert "%" in line and line.endswith("\r\x1b[K")  # shown, then erased
 
     def fail(stage, share):
         raise RuntimeError("enough")
@@ -206,7 +206,7 @@ def test_progress(shifted, capfd):
         covshift.RobustClassifier(progress=fail).fit(X, y, X_target)
 
 
-def test_a_prediction_of_one_row_costs_little_more_than_the_core_s(shifted):
+def test_predicting_one_row_has_little_overhead(shifted):
     import gc
 
     from covshift import _core

@@ -77,7 +77,7 @@ def test_same_numbers(files, program, method, categories):
     np.testing.assert_allclose([v.kl for v in model.views_], [v["kl"] for v in report["views"]], **close)
     assert str(model.certificate_) == report["certificate"]["statement"]
 
-    # Models move in both directions.
+    # Models can be exchanged in both directions.
     again = covshift.RobustClassifier.load(folder / "model.json")
     np.testing.assert_array_equal(again.predict_proba(target), p)
     assert list(again.feature_names_in_) == list(train.columns)
@@ -138,7 +138,7 @@ def test_pickle_and_joblib_are_the_model_file(shifted, tmp_path):
             pickle.loads(damaged)
 
 
-def test_classes_come_back(tmp_path, shifted):
+def test_classes_are_restored(tmp_path, shifted):
     X, y, _, _ = shifted
     for labels in (np.array([3, 7]), np.array([1.0, 2.0]), np.array(["no", "yes"]),
                    np.array([False, True]), np.array(["007", "008"]), np.array(["1_0", "nan"])):
@@ -161,7 +161,7 @@ def test_a_loaded_cost_matrix_can_be_fitted_again(tmp_path, shifted):
     np.testing.assert_array_equal(again.fit(X, y, X_target).predict_proba(X), p)
 
 
-def test_files_that_are_none(tmp_path):
+def test_rejects_other_files(tmp_path):
     with pytest.raises(OSError, match="nowhere"):
         covshift.RobustClassifier.load(tmp_path / "nowhere.json")
     (tmp_path / "bad.json").write_text("{}")

@@ -1,8 +1,8 @@
-"""An estimator like any other: scikit-learn's own checks, pipelines, searches, calibration."""
+"""scikit-learn compatibility: its checks, pipelines, searches, calibration."""
 
 import os
 
-os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before SciPy is imported: nothing is to be skipped
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before importing SciPy, so no check is skipped
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_check_estimator(estimator):
 
 @pytest.mark.parametrize("estimator", [own.ShiftedLogistic(), own.ShiftedULSIF(), own.ShiftedKLIEP(),
                                        own.ShiftedKMM(), own.ShiftedGaussian()], ids=repr)
-def test_a_weight_of_two_is_the_row_twice(estimator):
+def test_weight_two_equals_the_row_twice(estimator):
     rng = np.random.RandomState(1)
     X = rng.rand(40, 3)
     weight = rng.randint(0, 4, size=40)
@@ -76,7 +76,7 @@ def test_in_a_pipeline(shifted):
 
 def test_grid_search_routes_target_and_weights(shifted):
     X, y, X_target, _ = shifted
-    # As long as X on purpose: scikit-learn would cut a bare array of this length into folds.
+    # As long as X: scikit-learn would split a plain array of this length into folds.
     target = X_target[np.arange(len(X)) % len(X_target)]
     weight = np.random.default_rng(1).integers(1, 3, size=len(X)).astype(float)
     seen = []
@@ -95,7 +95,7 @@ def test_grid_search_routes_target_and_weights(shifted):
     assert search.best_params_["generalize"] in ("train", "test")
 
 
-def test_calibrated(shifted):
+def test_calibration(shifted):
     X, y, X_target, y_target = shifted
     for method in ("sigmoid", "isotonic"):
         model = CalibratedClassifierCV(covshift.RobustClassifier(lam=0.01), method=method, cv=3)
@@ -134,7 +134,7 @@ def test_importance_weighted_scorer(shifted):
         covshift.importance_weighted_scorer("accuracy", covshift.LogisticRatio())
 
 
-def test_target_is_whole(shifted):
+def test_target_is_not_split(shifted):
     X_target = shifted[2]
     for X in (X_target, X_target.tolist(), sp.csr_array(X_target)):
         target = covshift.Target(X)
@@ -144,7 +144,7 @@ def test_target_is_whole(shifted):
             list(target)
 
 
-def test_options_of_a_ratio_within(shifted):
+def test_options_of_a_nested_ratio(shifted):
     X, y, X_target, _ = shifted
     model = covshift.RobustClassifier(lam=0.01, ratio=covshift.KMM(bound=3.0, kernel_width=1.0))
     assert model.get_params()["ratio__bound"] == 3.0

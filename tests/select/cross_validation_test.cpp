@@ -56,7 +56,7 @@ TEST(Folds, AreBalancedWithinClasses) {
   EXPECT_EQ(fold, stratified_folds(rows, y, {}, 5, 7));
   EXPECT_NE(fold, stratified_folds(rows, y, {}, 5, 8));
 
-  // However the examples are arranged.
+  // In any order of the examples.
   std::reverse(x.begin(), x.end());
   std::reverse(y.begin(), y.end());
   std::vector<int> backwards = stratified_folds(rows, y, {}, 5, 7);
@@ -64,14 +64,14 @@ TEST(Folds, AreBalancedWithinClasses) {
   EXPECT_EQ(fold, backwards);
 }
 
-TEST(Folds, HoldOutCopiesTogether) {
+TEST(Folds, KeepCopiesTogether) {
   const std::vector<double> x = {1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 3, 8};
   const std::vector<int> y = {0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1};
   const std::vector<int> fold =
       stratified_folds(MatrixView::dense(x.data(), x.size(), 1), y, {}, 4, 1);
   EXPECT_EQ(fold[9], fold[2]);
   EXPECT_EQ(fold[11], fold[7]);
-  // 3 with the other label is another example: folds as if the copies were not there.
+  // 3 with the other label is another example: folds are those without the copies.
   std::vector<double> weight(x.size(), 1.0);
   weight[9] = weight[11] = 0;
   std::vector<int> without =
@@ -82,8 +82,8 @@ TEST(Folds, HoldOutCopiesTogether) {
   EXPECT_EQ(fold, without);
 }
 
-TEST(Folds, SpreadTheCellsOfATable) {
-  std::vector<double> x(60);  // two values: holding all of one out would teach nothing
+TEST(Folds, SpreadExamplesWithEqualFeatures) {
+  std::vector<double> x(60);  // two values, neither of which may be held out completely
   std::vector<int> y(60);
   for (std::size_t i = 0; i < x.size(); ++i) {
     x[i] = static_cast<double>(i % 2);
@@ -98,7 +98,7 @@ TEST(Folds, SpreadTheCellsOfATable) {
   }
 }
 
-TEST(Folds, LeaveOutExamplesWithoutWeight) {
+TEST(Folds, LeaveOutExamplesOfWeightZero) {
   const std::vector<int> y = {0, 1, 0, 1, 0, 1};
   const std::vector<double> w = {1, 1, 0, 1, 1, 0};
   const std::vector<double> x = {1, 2, 3, 4, 5, 6};
@@ -108,7 +108,7 @@ TEST(Folds, LeaveOutExamplesWithoutWeight) {
   EXPECT_EQ(std::count(fold.begin(), fold.end(), -1), 2);
 }
 
-/// The definition, fold by fold with data copied out, for log loss in one dimension.
+/// The definition, with the data of each fold copied, for log loss in one dimension.
 double naive(const Data& d, double lambda, const std::vector<int>& fold, int folds,
              std::span<const double> log_importance) {
   double sum = 0;
@@ -172,7 +172,7 @@ TEST(CrossValidation, DoesNotDependOnThreads) {
   EXPECT_EQ(losses[0], losses[2]);
 }
 
-TEST(CrossValidation, UniformImportanceIsPlain) {
+TEST(CrossValidation, UniformImportanceChangesNothing) {
   const auto game = log_game(2);
   const Data d = draw(*game, 50);
   CrossValidation cv;
@@ -190,7 +190,7 @@ TEST(CrossValidation, PrefersMoreRegularisationOnTies) {
   EXPECT_EQ(best(points).lambda, 0.1);
 }
 
-TEST(CrossValidation, SaysWhatIsWrong) {
+TEST(CrossValidation, InvalidOptionsAndCancellationAreErrors) {
   const auto game = log_game(2);
   const Data d = draw(*game, 10);
   CrossValidation cv;

@@ -13,7 +13,7 @@ namespace {
 
 using Kind = Assumption::Kind;
 
-/// Two inputs, the first of which shifts; each a view of its own.
+/// Two inputs, one view each; the first shifts.
 class ShiftTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -39,11 +39,11 @@ class ShiftTest : public ::testing::Test {
 };
 
 TEST_F(ShiftTest, ScalesFollowTheDefinition) {
-  const Shift::Rows none = fit("none").at(train());
+  const Shift::Ratios none = fit("none").at(train());
   EXPECT_TRUE(none.log_scale.empty());
-  const Shift::Rows robust = fit("train").at(train());
-  const Shift::Rows test = fit("test").at(train());
-  const Shift::Rows half = fit("temper:0.5").at(train());
+  const Shift::Ratios robust = fit("train").at(train());
+  const Shift::Ratios test = fit("test").at(train());
+  const Shift::Ratios half = fit("temper:0.5").at(train());
   for (std::size_t i = 0; i < 200; ++i) {
     EXPECT_EQ(robust.log_scale[i], -robust.log_ratio[i]);
     EXPECT_EQ(test.log_scale[i], 0);
@@ -65,7 +65,7 @@ TEST_F(ShiftTest, AViewThatGeneralizesHasTheRatioOfItsOwnInputs) {
   RatioOptions own = options_.ratio;
   own.columns = {1};
   const std::vector<double> ratio = fit_ratio(own, train(), target())->log_ratio(train());
-  const Shift::Rows rows = shift.at(train());
+  const Shift::Ratios rows = shift.at(train());
   for (std::size_t i = 0; i < 200; ++i) {
     EXPECT_EQ(rows.log_scale[2 * i], -rows.log_ratio[i]);
     EXPECT_EQ(rows.log_scale[2 * i + 1], -ratio[i]);
@@ -87,7 +87,7 @@ TEST_F(ShiftTest, TheBiasMayGeneralizeFully) {
   const Shift shift = fit("train");
   EXPECT_EQ(shift.scales(), 2);
   EXPECT_EQ(shift.scale_of_bias(), 1);
-  const Shift::Rows rows = shift.at(train());
+  const Shift::Ratios rows = shift.at(train());
   for (std::size_t i = 0; i < 200; ++i) EXPECT_EQ(rows.log_scale[2 * i + 1], 0);
 }
 
@@ -102,7 +102,7 @@ TEST_F(ShiftTest, DensitiesMayBeTheCallers) {
   const GivenDensities given{ratio, generalization};
   const Shift shift =
       Shift::fit({Kind::given}, options_, views_, train(), target(), {}, given, given);
-  const Shift::Rows rows = shift.at(train(), given);
+  const Shift::Ratios rows = shift.at(train(), given);
   EXPECT_EQ(rows.log_ratio, ratio);
   EXPECT_EQ(rows.log_scale, generalization);
   EXPECT_THROW(static_cast<void>(shift.at(train())), Error);  // they must come with every row

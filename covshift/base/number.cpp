@@ -1,4 +1,4 @@
-#include "covshift/data/number.hpp"
+#include "covshift/base/number.hpp"
 
 #include <fmt/format.h>
 
