@@ -345,7 +345,7 @@ TEST(GivenRatios, AreTheRatioOfAViewOfAllColumns) {
   const Table target = with_ratio(table(70, 0.3, 2));
   ModelOptions o = options("robust-view");
   o.views = "all";
-  o.set_ratio("column:r");
+  o.ratio_column = "r";
   o.fit.shift.view_threshold = 100;
   const Model views = fit(train, target, o);
   EXPECT_TRUE(views.classifier().shift().views()[0].generalized);
@@ -359,7 +359,7 @@ TEST(GivenRatios, LeaveTheOptionsOfEstimatedViewRatios) {
   const Table train = with_ratio(table(90, 0, 1));
   const Table target = with_ratio(table(70, 0.3, 2));
   ModelOptions o = options("robust-view");
-  o.set_ratio("column:r");
+  o.ratio_column = "r";
   const auto kl = [&](const char* lambda) {
     o.fit.shift.ratio.lambda = RatioLambda::parse(lambda);
     return fit(train, target, o).classifier().shift().views()[0].kl;
