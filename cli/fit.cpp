@@ -290,7 +290,8 @@ void add_fit(CLI::App& app, Common& common) {
       ->check(valid(check_loss));
   fit->add_option("--generalize", flags->generalize,
                   "Where training evidence is trusted, if not as the method has it: train|test|"
-                  "views|temper:G|temper:auto|none|column:NAME (a column of log P_gen/P_target)")
+                  "views[:D]|overlap[:D]|temper:G|temper:auto|none|column:NAME (a column of log "
+                  "P_gen/P_target)")
       ->check(valid([](const std::string& text) { ModelOptions().set_generalize(text); }));
   fit->add_option("--views", flags->views,
                   "Groups of columns: all|each|FILE with lines 'name = column, column*'")

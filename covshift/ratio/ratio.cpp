@@ -9,7 +9,7 @@
 #include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/ratio/gaussian.hpp"
-#include "covshift/ratio/kernel.hpp"
+#include "covshift/ratio/gaussian_basis.hpp"
 #include "covshift/ratio/logistic.hpp"
 #include "covshift/ratio/rows.hpp"
 

@@ -122,6 +122,7 @@ Shift::Rows Shift::at(const MatrixView& x, const GivenDensities& given) const {
   const auto scale = [&](std::size_t i, std::size_t s) -> double& {
     return rows.log_scale[i * scales_ + s];
   };
+  const double log_limit = assumption_.log_limit();
   for (std::size_t i = 0; i < x.rows; ++i) {
     const double log_ratio = rows.log_ratio[i];
     switch (assumption_.kind) {
@@ -130,7 +131,8 @@ Shift::Rows Shift::at(const MatrixView& x, const GivenDensities& given) const {
         break;
       case Kind::train:
       case Kind::views:
-        scale(i, 0) = -log_ratio;
+      case Kind::overlap:
+        scale(i, 0) = std::min(-log_ratio, log_limit);
         break;
       case Kind::temper:
         scale(i, 0) = -(1 - assumption_.g) * log_ratio;
@@ -144,7 +146,7 @@ Shift::Rows Shift::at(const MatrixView& x, const GivenDensities& given) const {
   for (std::size_t v = 0; v < views_.size(); ++v) {
     if (!views_[v].generalized) continue;
     const std::vector<double> own = log_ratios(*view_ratio_[v], x);
-    for (std::size_t i = 0; i < x.rows; ++i) scale(i, s) = -own[i];
+    for (std::size_t i = 0; i < x.rows; ++i) scale(i, s) = std::min(-own[i], log_limit);
     ++s;
   }
   return rows;

@@ -10,7 +10,20 @@ The C++ library does the work; this package makes it an estimator like any other
 from ._classifier import Certificate, RobustClassifier, View
 from ._core import __version__
 from ._diagnose import Diagnosis, diagnose
-from ._methods import adv01, auto, iw, iw_svm, lr, robust, robust01, robust01_view, robust_view, svm
+from ._methods import (
+    adv01,
+    auto,
+    iw,
+    iw_svm,
+    lr,
+    overlap,
+    overlap01,
+    robust,
+    robust01,
+    robust01_view,
+    robust_view,
+    svm,
+)
 from ._ratio import KLIEP, KMM, ULSIF, GaussianRatio, LogisticRatio
 from ._sampling import BiasedSample, biased_sample, biased_split
 from ._scoring import ImportanceWeightedScorer, Target, importance_weighted_scorer
@@ -38,6 +51,8 @@ __all__ = [
     "iw",
     "iw_svm",
     "lr",
+    "overlap",
+    "overlap01",
     "robust",
     "robust01",
     "robust01_view",

@@ -71,7 +71,8 @@ class RobustClassifier(ClassifierMixin, BaseEstimator):
         "hinge", or a matrix of costs: a row for each action, a column for each class.
     generalize : str
         Where the evidence of the training data is trusted: "train" (the most cautious), "test"
-        (importance weighting), "views", "temper:G" with G in [0, 1] between the first two,
+        (importance weighting), "views", "overlap" or "overlap:D" (evidence fades where training is
+        scarcer than the target), "temper:G" with G in [0, 1] between the first two,
         "temper:auto" (G chosen), "none" (ignore the shift), "column:NAME" (a column of a DataFrame
         with log P_gen/P_target), or "auto": the method with the smallest held-out loss.
     views : str or dict

@@ -28,6 +28,11 @@ def robust_view(**options) -> RobustClassifier:
     return RobustClassifier(**{"loss": "log", "generalize": "views", **options})
 
 
+def overlap(**options) -> RobustClassifier:
+    """Evidence fades where training data are scarcer than the target, log loss."""
+    return RobustClassifier(**{"loss": "log", "generalize": "overlap", **options})
+
+
 def adv01(**options) -> RobustClassifier:
     """Adversarial zero-one classifier; ignores the shift."""
     return RobustClassifier(**{"loss": "zero-one", "generalize": "none", **options})
@@ -41,6 +46,11 @@ def robust01(**options) -> RobustClassifier:
 def robust01_view(**options) -> RobustClassifier:
     """Robust, trusting the views that hardly shift, zero-one loss."""
     return RobustClassifier(**{"loss": "zero-one", "generalize": "views", **options})
+
+
+def overlap01(**options) -> RobustClassifier:
+    """Evidence fades where training data are scarcer than the target, zero-one loss."""
+    return RobustClassifier(**{"loss": "zero-one", "generalize": "overlap", **options})
 
 
 def svm(**options) -> RobustClassifier:

@@ -110,7 +110,8 @@ TEST_F(ShiftTest, DensitiesMayBeTheCallers) {
 }
 
 TEST_F(ShiftTest, JsonGivesBackTheSameNumbers) {
-  for (const char* assumption : {"none", "train", "test", "views", "temper:0.3"}) {
+  for (const char* assumption :
+       {"none", "train", "test", "views", "views:1.5", "overlap", "temper:0.3"}) {
     const Shift shift = fit(assumption);
     const Shift again = Shift::from_json(nlohmann::json::parse(shift.to_json().dump()), views_);
     EXPECT_EQ(shift.at(target()).log_ratio, again.at(target()).log_ratio);
@@ -128,16 +129,20 @@ TEST(Methods, AreTheTableOfTheDesign) {
   EXPECT_EQ(row("robust-view").generalize, Kind::views);
   EXPECT_EQ(row("adv01").loss, "zero-one");
   EXPECT_EQ(row("robust01-view").generalize, Kind::views);
+  EXPECT_EQ(row("overlap").generalize, Kind::overlap);
+  EXPECT_EQ(row("overlap01").loss, "zero-one");
   EXPECT_EQ(row("iw-svm").loss, "hinge");
   EXPECT_THROW(find_method("rubost"), Error);
 }
 
 TEST(Methods, AssumptionsReadBackAsWritten) {
-  for (const char* text : {"none", "train", "test", "views", "temper:0.25"}) {
+  for (const char* text :
+       {"none", "train", "test", "views", "views:2", "overlap:0.5", "overlap:inf", "temper:0.25"}) {
     EXPECT_EQ(to_string(parse_assumption(text)), text);
   }
   for (const char* text :
-       {"temper", "temper:", "temper:1.5", "temper:-1", "temper:x", "trian", ""}) {
+       {"temper", "temper:", "temper:1.5", "temper:-1", "temper:x", "trian", "", "train:1",
+        "overlap:", "overlap:0", "overlap:-1", "overlap:nan", "overlap:x", "views:"}) {
     EXPECT_THROW(parse_assumption(text), Error) << text;
   }
 }
