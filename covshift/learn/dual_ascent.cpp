@@ -23,6 +23,7 @@ class DualAscent {
       : e_(examples),
         k_(static_cast<std::size_t>(examples.labels())),
         monitor_(examples, options, Solver::dual_ascent, 100'000),
+        certify_(examples),
         random_(options.seed),
         t_(RowMatrix::Zero(examples.dims(), examples.labels())),
         packed_(examples.pack(t_, false)),
@@ -50,7 +51,7 @@ class DualAscent {
       if (round == next_check || monitor_.out_of_time() || (limit > 0 && round >= limit)) {
         t_ = e_.unpack(packed_);
         const PassTotals totals = e_.pass(t_, a, q_.data());
-        const Bounds bounds = certify(totals, t_, a, e_.lambda());
+        const Bounds bounds = certify_(totals, t_, a);
         if (monitor_.stop(t_, bounds, round)) {
           Solution solution = monitor_.finish(round);
           solution.adversary = std::move(q_);
@@ -167,6 +168,7 @@ class DualAscent {
   const Examples& e_;
   std::size_t k_;
   Monitor monitor_;
+  Certifier certify_;
   Random random_;
   double holders_ = 1;
   RowMatrix t_;

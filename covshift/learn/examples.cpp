@@ -34,6 +34,8 @@ Examples::Examples(const Problem& problem, int threads, const Reducer* reducer)
   if (!std::isfinite(total)) {
     throw Error(Error::Kind::numeric, "the sample weights add up to more than numbers hold");
   }
+  ridge_.setConstant(dims(), 2 * p.lambda);
+  if (free_bias()) ridge_[dims() - 1] = 0;
   const bool scaled = !p.log_scale.empty();
   const bool several = p.scales > 1;
   const bool alike = p.sample_weight.empty() && p.log_weight.empty() && !scaled && !several;

@@ -74,6 +74,9 @@ class Examples {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const Game& game() const { return *problem_.game; }
   [[nodiscard]] double lambda() const { return problem_.lambda; }
+  /// The second derivative of the penalty along each dimension: 2 lambda, 0 for a free bias.
+  [[nodiscard]] const Eigen::VectorXd& ridge() const { return ridge_; }
+  [[nodiscard]] bool free_bias() const { return problem_.bias && !problem_.penalise_bias; }
   [[nodiscard]] int threads() const { return threads_; }
   [[nodiscard]] std::size_t size() const { return a_.size(); }
   [[nodiscard]] int dims() const { return static_cast<int>(cols_) + (problem_.bias ? 1 : 0); }
@@ -166,6 +169,7 @@ class Examples {
   const Reducer* reducer_;
   std::size_t cols_;
   int labels_;
+  Eigen::VectorXd ridge_;
   std::size_t lanes_ = 1;
   std::size_t block_ = block_rows;  // examples in a block: fewer where rows are long
   // What is as large as the examples are many is kept only where it says something.

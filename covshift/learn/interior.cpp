@@ -24,6 +24,7 @@ class Interior {
       : e_(examples),
         k_(static_cast<std::size_t>(examples.labels())),
         monitor_(examples, options, Solver::interior, 200),
+        certify_(examples),
         system_(examples),
         t_(RowMatrix::Zero(examples.dims(), examples.labels())),
         psi_(examples.size() * k_),
@@ -81,7 +82,7 @@ class Interior {
     int since_progress = 0;
     for (double tau = advance_all(0);; ++iteration) {
       const PassTotals totals = certify_pass(a);
-      if (monitor_.stop(t_, certify(totals, t_, a, e_.lambda()), iteration)) break;
+      if (monitor_.stop(t_, certify_(totals, t_, a), iteration)) break;
 
       // Predictor: straight for complementarity 0.
       system_.factor([&](std::size_t i, std::size_t lane, double* b) {
@@ -229,7 +230,7 @@ class Interior {
           }
         },
         right);
-    right = a - 2 * e_.lambda() * t_ - right;
+    right = a - e_.ridge().asDiagonal() * t_ - right;
     system_.solve(right, change);
     for (Lane& lane : lanes_) lane.outlook = {};
     e_.potentials(change, [&](const BlockOf& at) {
@@ -279,6 +280,7 @@ class Interior {
   const Examples& e_;
   std::size_t k_;
   Monitor monitor_;
+  Certifier certify_;
   NewtonSystem system_;
   std::vector<Lane> lanes_;
   RowMatrix t_;

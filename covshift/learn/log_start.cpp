@@ -13,7 +13,7 @@ double best_scale(const Examples& e, const RowMatrix& t) {
   RowMatrix a;
   const auto slope = [&](double scale) {
     e.pass(scale * t, a);
-    return (2 * e.lambda() * scale * t - a).cwiseProduct(t).sum();
+    return (scale * (e.ridge().asDiagonal() * t) - a).cwiseProduct(t).sum();
   };
   double scale = 0.5;
   const double factor = slope(scale) < 0 ? 2 : 0.5;

@@ -39,9 +39,13 @@ class Scout {
     return options.reducer == nullptr && parameters <= 600 && 4 * rows(all) <= all.size() &&
            static_cast<double>(all.size() * parameters * parameters) > 2e8;
   }
-  /// Rows of weight 0 are drawn like others, and are no examples.
+  /// Rows of weight 0 are drawn like others, and are no examples. A free bias needs every class.
   [[nodiscard]] bool usable() const {
-    return 2 * examples_.size() >= sample_.problem().features.rows;
+    std::vector<bool> seen(examples_.labels());
+    for (const int y : examples_.label()) seen[y] = true;
+    const bool every_class = std::find(seen.begin(), seen.end(), false) == seen.end();
+    return 2 * examples_.size() >= sample_.problem().features.rows &&
+           (every_class || !examples_.free_bias());
   }
 
   [[nodiscard]] RowMatrix optimum(SolveOptions options) const {
@@ -84,6 +88,7 @@ class Newton {
       : e_(examples),
         k_(static_cast<std::size_t>(examples.labels())),
         monitor_(examples, options, Solver::newton, 500),
+        certify_(examples),
         t_(RowMatrix::Zero(examples.dims(), examples.labels())) {
     if (Scout::worth(examples, options)) {
       scout_ = std::make_unique<Scout>(examples, options);
@@ -104,13 +109,20 @@ class Newton {
         // The Hessian's diagonal where all classes are as likely.
         const double curvature = static_cast<double>(k_ - 1) / static_cast<double>(k_ * k_);
         scale_ = e_.squares();
-        for (double& x : scale_) x = 1 / (2 * e_.lambda() + curvature * x);
+        if (e_.free_bias() && e_.problem().log_scale.empty()) centre();
+        for (std::size_t j = 0; j < scale_.size(); ++j) {
+          scale_[j] = 1 / (e_.ridge()[static_cast<Eigen::Index>(j)] + curvature * scale_[j]);
+        }
       }
     }
     if (!options.start.empty()) {
       std::copy(options.start.begin(), options.start.end(), t_.data());
     } else if (scout_) {
       t_ = scout_->optimum(options);
+    } else if (e_.free_bias() && e_.problem().log_scale.empty()) {
+      // The optimum of the bias alone: psi = log share, up to a constant.
+      t_.bottomRows<1>() = certify_.class_sums().bottomRows<1>().array().log();
+      t_.bottomRows<1>().array() -= t_.bottomRows<1>().mean();
     }
   }
 
@@ -121,13 +133,13 @@ class Newton {
     int iteration = 0;
     double last_gap = HUGE_VAL;
     for (;; ++iteration) {
-      const Bounds bounds = certify(totals, t_, a, e_.lambda());
+      const Bounds bounds = certify_(totals, t_, a);
       if (monitor_.stop(t_, bounds, iteration)) break;
       // A step halves the residual at least, and the gap falls with its square. Where it does not,
       // rounding may have lost what matters, such as small differences between large numbers.
       if (bounds.gap > 0.5 * last_gap) exact();
       last_gap = bounds.gap;
-      const auto gradient = 2 * e_.lambda() * t_ - a;  // not kept: as large as the weights
+      const auto gradient = e_.ridge().asDiagonal() * t_ - a;  // not kept: as large as the weights
       if (direct_) {
         factor_at(q_rows_, k_, *direct_);
         direct_->solve(-gradient, step);
@@ -141,7 +153,7 @@ class Newton {
       // The whole step first: the pass that judges it is the one that the next step needs.
       t_ += step;
       totals = look(a);
-      const double slope_there = (2 * e_.lambda() * t_ - a).cwiseProduct(step).sum();
+      const double slope_there = (e_.ridge().asDiagonal() * t_ - a).cwiseProduct(step).sum();
       if (std::abs(slope_there) <= 0.5 * -slope) continue;
       t_ -= step;
       const double length = line_search(slope, step);
@@ -165,6 +177,27 @@ class Newton {
         }
       }
     });
+  }
+
+  /// A free bias makes the problem indifferent to a shift of the features: the diagonal of centred
+  /// ones, z_j - mean_j, is the better preconditioner, and they need not be formed. With S the map
+  /// from their weights to those of the features, bias -= mean'T, it is S D^-1 S'.
+  void centre() {
+    const Eigen::VectorXd sums = certify_.class_sums().rowwise().sum();
+    const Eigen::Index features = sums.size() - 1;
+    mean_ = sums.head(features) / sums[features];
+    for (Eigen::Index j = 0; j < features; ++j) {
+      double& square = scale_[static_cast<std::size_t>(j)];
+      square = std::max(square - mean_[j] * sums[j], 1e-12 * square);
+    }
+  }
+  void precondition_centred(const RowMatrix& right, RowMatrix& t) const {
+    const Eigen::Index features = mean_.size();
+    const Eigen::Map<const Eigen::VectorXd> inverse(scale_.data(), features + 1);
+    const Eigen::RowVectorXd of_bias = right.row(features);
+    t.topRows(features) =
+        inverse.head(features).asDiagonal() * (right.topRows(features) - mean_ * of_bias);
+    t.row(features) = inverse[features] * of_bias - mean_.transpose() * t.topRows(features);
   }
 
   /// No more rounding.
@@ -215,7 +248,7 @@ class Newton {
     return each_piece([&](Eigen::Index begin, Eigen::Index end) {
       double sum = 0;
       for (Eigen::Index j = begin; j < end; ++j) {
-        out.data()[j] += 2 * e_.lambda() * x.data()[j];
+        out.data()[j] += e_.ridge()[j / static_cast<Eigen::Index>(k_)] * x.data()[j];
         sum += x.data()[j] * out.data()[j];
       }
       return sum;
@@ -238,12 +271,14 @@ class Newton {
     RowMatrix work = RowMatrix::Zero(t_.rows(), t_.cols());
     // residual -= length work, and work becomes the preconditioned residual; their inner product.
     const auto precondition = [&](double length) {
-      if (scout_ || low_rank_ || alike_) {
+      if (scout_ || low_rank_ || alike_ || mean_.size() > 0) {
         residual -= length * work;
         if (scout_) {
           scout_->solve(residual, work);
         } else if (low_rank_) {
           low_rank_->solve(residual, work);
+        } else if (mean_.size() > 0) {
+          precondition_centred(residual, work);
         } else {
           alike_->solve(residual, work);
         }
@@ -304,8 +339,8 @@ class Newton {
     move_.resize(e_.size() * k_);
     e_.potentials(t_, psi_.data());
     e_.potentials(step, move_.data());
-    const double ridge = 2 * e_.lambda() * t_.cwiseProduct(step).sum();
-    const double ridge_2 = 2 * e_.lambda() * step.squaredNorm();
+    const double ridge = (e_.ridge().asDiagonal() * t_).cwiseProduct(step).sum();
+    const double ridge_2 = (e_.ridge().asDiagonal() * step).cwiseProduct(step).sum();
     const auto slope = [&](double length) { return ridge + length * ridge_2 + loss_slope(length); };
     double low = 0;
     double low_slope = slope_0;
@@ -367,6 +402,7 @@ class Newton {
   const Examples& e_;
   std::size_t k_;
   Monitor monitor_;
+  Certifier certify_;
   RowMatrix t_;
   std::unique_ptr<NewtonSystem> direct_;
   std::vector<double> q_rows_;           // with direct_
@@ -379,6 +415,7 @@ class Newton {
   bool may_round_ = false;
   int products_ = 0;
   std::vector<double> scale_;  // without either: the inverse of a diagonal preconditioner
+  Eigen::VectorXd mean_;       // of features whose diagonal is that of centred ones
   double largest_ = 0;
 };
 

@@ -10,7 +10,8 @@
 //
 //     max over q   1/m sum_i w_i H(q_i)  -  ||A(q)||^2 / (4 lambda)                      (D)
 //
-// and F(T) - D(q) >= 0 for any T and q: the certificate.
+// and F(T) - D(q) >= 0 for any T and q: the certificate. A bias that is not penalised drops out of
+// ||T||^2 and of ||A||^2, and D holds only for q whose part of A(q) for the bias is 0.
 #pragma once
 
 #include <span>
@@ -28,7 +29,10 @@ struct Problem {
   MatrixView features;          ///< phi(x_i), without the constant of the bias
   std::span<const int> labels;  ///< y_i in 0 .. K-1
   double lambda = 0;
-  bool bias = true;  ///< an ordinary constant feature 1, regularised like the rest
+  bool bias = true;  ///< a constant feature 1
+  /// False leaves the bias out of ||T||^2. Every class must then have examples: the optimal bias of
+  /// a class without any is minus infinity.
+  bool penalise_bias = true;
 
   /// How often each example counts (empty: once). m is their sum, so that a weight of 2 equals the
   /// row twice and a weight of 0 its absence.

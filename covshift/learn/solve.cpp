@@ -19,7 +19,10 @@ Solver choose(const Examples& examples, Solver asked) {
   const bool smooth = examples.game().smooth();
   if (asked == Solver::automatic) {
     if (smooth) return Solver::newton;
-    return few_parameters(examples) ? Solver::interior : Solver::dual_ascent;
+    asked = few_parameters(examples) ? Solver::interior : Solver::dual_ascent;
+  }
+  if (asked == Solver::dual_ascent && examples.free_bias()) {
+    fail_input("dual ascent, the solver for many parameters, needs a bias that is penalised");
   }
   if ((smooth && asked == Solver::dual_ascent) || (!smooth && asked == Solver::newton)) {
     fail_input(
@@ -126,8 +129,8 @@ Evaluation evaluate(const Problem& problem, std::span<const double> weights, int
   std::vector<double> q(examples.size() * static_cast<std::size_t>(examples.labels()));
   examples.pass(t, a, nullptr, keep_rows(examples.labels(), nullptr, q.data()));
   const PassTotals totals = examples.pass(t, a, q.data());
-  const Bounds certificate = certify(totals, t, a, problem.lambda);
-  const RowMatrix gradient = 2 * problem.lambda * t - a;
+  const Bounds certificate = Certifier(examples)(totals, t, a);
+  const RowMatrix gradient = examples.ridge().asDiagonal() * t - a;
   return {certificate.objective, certificate.dual, certificate.gap,
           std::vector<double>(gradient.data(), gradient.data() + gradient.size())};
 }

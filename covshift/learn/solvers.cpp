@@ -4,12 +4,65 @@
 #include <cmath>
 #include <limits>
 
+#include "covshift/base/error.hpp"
+
 namespace covshift {
 
-Bounds certify(const PassTotals& totals, const RowMatrix& t, const RowMatrix& a, double lambda) {
-  return {totals.loss + lambda * t.squaredNorm(),
-          totals.slack + (2 * lambda * t - a).squaredNorm() / (4 * lambda),
-          totals.risk - a.squaredNorm() / (4 * lambda)};
+Certifier::Certifier(const Examples& examples) : examples_(examples) {
+  const Examples& e = examples;
+  if (!e.free_bias()) return;
+  const auto k = static_cast<std::size_t>(e.labels());
+  class_weight_.resize(k);
+  for (std::size_t i = 0; i < e.size(); ++i) class_weight_[e.label()[i]] += e.c()[i];
+  e.reducer().sum(class_weight_);
+  for (std::size_t y = 0; y < k; ++y) {
+    if (class_weight_[y] > 0) continue;
+    fail_input("class {} has no examples, so a bias without penalty has no optimum", y);
+  }
+  e.collect(
+      [&](const BlockOf& block) {
+        for (std::size_t y = 0; y < k; ++y) {
+          for (std::size_t b = 0; b < block.rows; ++b) {
+            const std::size_t i = block.first + b;
+            const bool own = static_cast<std::size_t>(e.label()[i]) == y;
+            block.back[y * block_rows + b] = own ? e.a()[i] : 0;
+          }
+        }
+      },
+      class_sums_);
+}
+
+Bounds Certifier::operator()(PassTotals totals, const RowMatrix& t, const RowMatrix& a) const {
+  const double lambda = examples_.lambda();
+  if (!examples_.free_bias()) {
+    return {totals.loss + lambda * t.squaredNorm(),
+            totals.slack + (2 * lambda * t - a).squaredNorm() / (4 * lambda),
+            totals.risk - a.squaredNorm() / (4 * lambda)};
+  }
+  // The bias' row of A(pi) is share - total pi; it cancels that of A(q) for
+  //     pi = (share + A(q) (1 - e) / e) / total,
+  // which is a distribution if no number is negative.
+  const Eigen::Index features = t.rows() - 1;
+  const Eigen::RowVectorXd share = class_sums_.row(features);
+  const double needed = std::max(0.0, (-a.row(features)).cwiseQuotient(share).maxCoeff());
+  const double mixed = needed / (1 + needed);
+  Eigen::RowVectorXd pi = share;
+  if (needed > 0) pi += a.row(features) / needed;
+  pi = pi.cwiseMax(0.0) / pi.cwiseMax(0.0).sum();
+  const RowMatrix a_pi = class_sums_ - class_sums_.rowwise().sum() * pi;
+  double risk_pi = 0;
+  for (std::size_t y = 0; y < class_weight_.size(); ++y) {
+    risk_pi += class_weight_[y] *
+               examples_.game().bayes_risk({pi.data(), class_weight_.size()}, static_cast<int>(y));
+  }
+  // sum_i c_i [V(psi_i) - psi_i'pi - H(pi)]
+  const double slack_pi = totals.loss + t.cwiseProduct(a_pi).sum() - risk_pi;
+  const auto a_mixed = ((1 - mixed) * a + mixed * a_pi).topRows(features);
+  const auto weights = t.topRows(features);
+  return {totals.loss + lambda * weights.squaredNorm(),
+          (1 - mixed) * totals.slack + mixed * std::max(0.0, slack_pi) +
+              (2 * lambda * weights - a_mixed).squaredNorm() / (4 * lambda),
+          (1 - mixed) * totals.risk + mixed * risk_pi - a_mixed.squaredNorm() / (4 * lambda)};
 }
 
 Monitor::Monitor(const Examples& examples, const SolveOptions& options, Solver solver,
@@ -161,8 +214,8 @@ void NewtonSystem::factor(const std::vector<Eigen::MatrixXd>& grams, Eigen::Inde
   const Eigen::Index d = e.dims();
   const auto size = static_cast<std::size_t>(contrasts * d);
   if (factored_.size() != size) factored_ = Cholesky(size);
-  // With `ridge` added to the diagonal; its sum says how large that is, and whether it is finite.
-  const auto fill_in = [&](double ridge) {
+  // With `more` added to the diagonal; its sum says how large that is, and whether it is finite.
+  const auto fill_in = [&](double more) {
     double trace = 0;
     std::size_t pair = 0;
     for (Eigen::Index x = 0; x < contrasts; ++x) {
@@ -172,18 +225,18 @@ void NewtonSystem::factor(const std::vector<Eigen::MatrixXd>& grams, Eigen::Inde
           double* to = factored_.row(static_cast<std::size_t>(y * d + j)) + x * d;
           for (Eigen::Index l = 0; l < j; ++l) to[l] = gram(j, l);
           for (Eigen::Index l = j; l < d; ++l) to[l] = gram(l, j);
-          if (x == y) to[j] += ridge;
+          if (x == y) to[j] += e.ridge()[j] + more;
           if (x == y) trace += to[j];
         }
       }
     }
     return trace;
   };
-  double ridge = 2 * e.lambda();
-  double trace = fill_in(ridge);
-  while (!factored_.factor(e.threads()) && ridge < 1e300 && std::isfinite(trace)) {
-    ridge += 10 * std::max(ridge, 1e-14 * trace);
-    trace = fill_in(ridge);
+  double more = 0;
+  double trace = fill_in(more);
+  while (!factored_.factor(e.threads()) && more < 1e300 && std::isfinite(trace)) {
+    more += 10 * std::max(2 * e.lambda() + more, 1e-14 * trace);
+    trace = fill_in(more);
   }
 }
 

@@ -11,16 +11,36 @@
 
 namespace covshift {
 
-/// F, D and their gap at weights T and adversaries q, from one pass' totals: with A = A(q),
-///     F - D = slack + ||2 lambda T - A||^2 / (4 lambda),
-/// a sum of squares and of Fenchel-Young slacks: exact where F - D itself would cancel. D in turn
-/// is taken from its own formula: far from the optimum F - (F - D) has no digits left.
 struct Bounds {
   double objective = 0;
   double gap = 0;
   double dual = 0;
 };
-Bounds certify(const PassTotals& totals, const RowMatrix& t, const RowMatrix& a, double lambda);
+
+/// F, D and their gap at weights T and adversaries q, from one pass' totals: with A = A(q),
+///     F - D = slack + ||2 lambda T - A||^2 / (4 lambda),
+/// a sum of squares and of Fenchel-Young slacks: exact where F - D itself would cancel. D in turn
+/// is taken from its own formula: far from the optimum F - (F - D) has no digits left.
+///
+/// With a free bias, whose part of A(q) must be 0, D is that of a mixture q' = (1 - e) q + e pi
+/// which meets the condition; pi, the same distribution for all examples, is chosen such that the
+/// smallest e does. The slack is convex and the risk concave in q, so
+///     slack(q') <= (1 - e) slack(q) + e slack(pi),     risk(q') >= (1 - e) risk(q) + e risk(pi),
+/// and A(q') = (1 - e) A(q) + e A(pi). e vanishes with the bias' gradient: the bound is tight at
+/// the optimum.
+class Certifier {
+ public:
+  /// Takes a pass over the examples if the bias is free.
+  explicit Certifier(const Examples& examples);
+  [[nodiscard]] Bounds operator()(PassTotals totals, const RowMatrix& t, const RowMatrix& a) const;
+  /// sum_i a_i zhat_i e_y_i' (dims x K) if the bias is free.
+  [[nodiscard]] const RowMatrix& class_sums() const { return class_sums_; }
+
+ private:
+  const Examples& examples_;
+  RowMatrix class_sums_;
+  std::vector<double> class_weight_;  // sum of c_i by label
+};
 
 /// Keeps the best certified weights, watches limits and calls the observer.
 class Monitor {

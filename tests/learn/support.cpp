@@ -183,9 +183,10 @@ Naive naive(const Data& s, const std::vector<double>& t) {
     }
   }
   for (std::size_t j = 0; j < a.size(); ++j) {
-    out.objective += static_cast<Real>(s.lambda) * t[j] * t[j];
+    const Real lambda = s.penalised(j) ? s.lambda : 0;
+    out.objective += lambda * t[j] * t[j];
     out.dual -= a[j] * a[j] / (4 * s.lambda);
-    out.gradient[j] = 2 * static_cast<Real>(s.lambda) * t[j] - a[j];
+    out.gradient[j] = 2 * lambda * t[j] - a[j];
   }
   return out;
 }

@@ -62,6 +62,7 @@ struct Data {
   int scale_of_bias = 0;
   double lambda = 0.01;
   bool bias = true;
+  bool penalise_bias = true;
 
   [[nodiscard]] Problem problem() const {
     Problem p;
@@ -70,6 +71,7 @@ struct Data {
     p.labels = y;
     p.lambda = lambda;
     p.bias = bias;
+    p.penalise_bias = penalise_bias;
     p.sample_weight = weight;
     p.log_weight = log_w;
     p.log_scale = log_r;
@@ -79,6 +81,10 @@ struct Data {
     return p;
   }
   [[nodiscard]] std::size_t dims() const { return d + (bias ? 1 : 0); }
+  /// Whether parameter j, of feature j / k, is part of the penalty.
+  [[nodiscard]] bool penalised(std::size_t j) const {
+    return penalise_bias || j / static_cast<std::size_t>(k) < d;
+  }
   [[nodiscard]] std::size_t parameters() const { return dims() * static_cast<std::size_t>(k); }
 };
 

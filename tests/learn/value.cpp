@@ -106,7 +106,7 @@ TEST(Value, the_certificate_of_any_adversary_is_the_formula) {
           Eigen::Map<const RowMatrix>(t.data(), examples.dims(), examples.labels());
       RowMatrix a;
       const PassTotals totals = examples.pass(weights, a, q.data());
-      const Bounds got = certify(totals, weights, a, data.lambda);
+      const Bounds got = Certifier(examples)(totals, weights, a);
       const auto objective = static_cast<double>(naive(data, t).objective);
       const auto dual = static_cast<double>(naive_dual(data, q));
       const double scale = std::max({1.0, std::abs(objective), std::abs(dual)});
