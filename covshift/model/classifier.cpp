@@ -165,6 +165,7 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
     shift_options.generalize = list[0].assumption;
     shift_options.ratio.seed = options.solve.seed;
     shift_options.ratio.threads = options.solve.threads;
+    shift_options.ratio.time_limit = options.solve.time_limit;
     shift = Shift::fit(shift_options, data.views, data.features, *data.target, data.sample_weight,
                        data.given_train, data.given_target);
   }

@@ -8,6 +8,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
+#include "covshift/ratio/diagnostics.hpp"
 #include "covshift/ratio/gaussian.hpp"
 #include "covshift/ratio/gaussian_basis.hpp"
 #include "covshift/ratio/logistic.hpp"
@@ -26,9 +27,6 @@ constexpr std::array<std::pair<RatioMethod, std::string_view>, 7> methods = {{
     {RatioMethod::kliep, "kliep"},
     {RatioMethod::kmm, "kmm"},
 }};
-
-// Far enough for any weight, and sums of a few of them stay finite.
-constexpr double largest_log_ratio = 1e300;
 
 class NoRatio final : public DensityRatio {
  public:
@@ -100,6 +98,42 @@ void check_weights(std::span<const double> weight, std::size_t rows) {
     fail_input("the weights of the training rows add up to {}", sum);
 }
 
+std::unique_ptr<DensityRatio> fit_method(const RatioOptions& options, std::size_t cols,
+                                         const Samples& samples) {
+  switch (options.method) {
+    case RatioMethod::none:
+      return std::make_unique<NoRatio>(cols, options.columns);
+    case RatioMethod::logistic:
+      return LogisticRatio::fit(options, cols, samples);
+    case RatioMethod::gaussian:
+      return GaussianRatio::fit(options, cols, samples);
+    case RatioMethod::ulsif:
+    case RatioMethod::rulsif:
+      return fit_least_squares(options, cols, samples);
+    case RatioMethod::kliep:
+      return fit_kliep(options, cols, samples);
+    case RatioMethod::kmm:
+      return fit_kmm(options, cols, samples);
+  }
+  fail_input("there is no density ratio number {}", static_cast<int>(options.method));
+}
+
+/// What to know of the training weights: their mean, which is 1 for the true ratio, and how many
+/// rows they leave.
+void describe(std::span<const double> log_weight, std::span<const double> times,
+              nlohmann::json& report) {
+  double sum = 0;
+  double total = 0;
+  for (std::size_t i = 0; i < log_weight.size(); ++i) {
+    const double n = times.empty() ? 1.0 : times[i];
+    sum += n * std::exp(log_weight[i]);
+    total += n;
+  }
+  report["mean_weight"] = sum / total;
+  report["effective_sample_size"] = effective_sample_size(log_weight, times);
+  report["largest_share"] = largest_weights(log_weight, 1, times).front().share;
+}
+
 }  // namespace
 
 RatioMethod parse_ratio_method(std::string_view name) {
@@ -145,7 +179,7 @@ void DensityRatio::log_ratio(const MatrixView& x, std::span<double> out, int thr
   Lanes(x.rows).each(threads, [&](std::size_t first, std::size_t last, std::size_t) {
     evaluate(rows, first, last, out);
     for (std::size_t i = first; i < last; ++i) {
-      out[i] = std::clamp(out[i], -largest_log_ratio, largest_log_ratio);
+      out[i] = bound_.clip(out[i]);
     }
   });
 }
@@ -159,8 +193,14 @@ std::vector<double> DensityRatio::log_ratio(const MatrixView& x, int threads) co
 nlohmann::json DensityRatio::to_json() const {
   nlohmann::json json = {{"method", name()}, {"cols", cols_}, {"report", report_}};
   if (!columns_.empty()) json["columns"] = columns_;
+  if (bound_.high < RatioBound{}.high) json["bound"] = {bound_.low, bound_.high};
   store(json);
   return json;
+}
+
+RatioBound sample_bound(double train_total, double target_total) {
+  const auto log_root = [](double n) { return std::log(std::max(n, 1.0)) / 3; };
+  return {-log_root(target_total), log_root(train_total)};
 }
 
 std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixView& train,
@@ -181,24 +221,27 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixV
   const Rows train_rows(train, options.columns);
   train_rows.check("the training data", options.threads);
   const std::vector<double> weight = merge_copies(train_rows, train_weight);
-  const Samples samples{train_rows, Rows(target, options.columns), weight};
-  samples.target.check("the target data", options.threads);
-  switch (options.method) {
-    case RatioMethod::none:
-      return std::make_unique<NoRatio>(train.cols, options.columns);
-    case RatioMethod::logistic:
-      return LogisticRatio::fit(options, train.cols, samples);
-    case RatioMethod::gaussian:
-      return GaussianRatio::fit(options, train.cols, samples);
-    case RatioMethod::ulsif:
-    case RatioMethod::rulsif:
-      return fit_least_squares(options, train.cols, samples);
-    case RatioMethod::kliep:
-      return fit_kliep(options, train.cols, samples);
-    case RatioMethod::kmm:
-      return fit_kmm(options, train.cols, samples);
+  const Rows target_rows(target, options.columns);
+  target_rows.check("the target data", options.threads);
+  std::vector<double> target_weight;
+  if (options.method == RatioMethod::logistic) target_weight = merge_copies(target_rows, {});
+  const Samples samples{train_rows, target_rows, weight, target_weight};
+  std::unique_ptr<DensityRatio> ratio = fit_method(options, train.cols, samples);
+  if (options.method == RatioMethod::none) return ratio;
+
+  std::vector<double> at_train = ratio->log_ratio(train, options.threads);
+  const std::vector<double> at_target = ratio->log_ratio(target, options.threads);
+  const auto [low, high] = std::minmax_element(at_target.begin(), at_target.end());
+  RatioBound range{*low, *high};
+  for (std::size_t i = 0; i < at_train.size(); ++i) {
+    if (samples.weight_of(i) == 0) continue;
+    range = {std::min(range.low, at_train[i]), std::max(range.high, at_train[i])};
   }
-  fail_input("there is no density ratio number {}", static_cast<int>(options.method));
+  const RatioBound most = sample_bound(samples.train_total(), samples.target_total());
+  ratio->bound_ = {most.clip(range.low), most.clip(range.high)};
+  for (double& l : at_train) l = ratio->bound_.clip(l);
+  describe(at_train, weight, ratio->report_);
+  return ratio;
 }
 
 std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json) {
@@ -213,16 +256,29 @@ std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json) {
         sound_columns(detail::json_field<std::vector<std::int32_t>>(json, "columns", what), cols);
   }
   if (cols == 0) fail_input("{}: no columns; the file is damaged or was edited", what);
+  std::unique_ptr<DensityRatio> ratio;
   switch (method) {
     case RatioMethod::none:
-      return std::make_unique<NoRatio>(cols, std::move(columns));
+      ratio = std::make_unique<NoRatio>(cols, std::move(columns));
+      break;
     case RatioMethod::logistic:
-      return LogisticRatio::load(cols, std::move(columns), std::move(report), json);
+      ratio = LogisticRatio::load(cols, std::move(columns), std::move(report), json);
+      break;
     case RatioMethod::gaussian:
-      return GaussianRatio::load(cols, std::move(columns), std::move(report), json);
+      ratio = GaussianRatio::load(cols, std::move(columns), std::move(report), json);
+      break;
     default:
-      return KernelRatio::load(method, cols, std::move(columns), std::move(report), json);
+      ratio = KernelRatio::load(method, cols, std::move(columns), std::move(report), json);
   }
+  if (json.contains("bound")) {
+    const auto bound = detail::json_field<std::vector<double>>(json, "bound", what);
+    if (bound.size() != 2 || !(bound[0] <= bound[1])) {
+      fail_input("{}: the bound is not two ascending numbers; the file is damaged or was edited",
+                 what);
+    }
+    ratio->bound_ = {bound[0], bound[1]};
+  }
+  return ratio;
 }
 
 }  // namespace covshift
