@@ -37,7 +37,7 @@ struct Setting {
     problem.bias = options.bias;
     problem.sample_weight = data.sample_weight;
     if (shift.weighted()) {
-      problem.log_weight = rows.log_ratio;
+      problem.log_weight = rows.log_weight;
       problem.log_scale = rows.log_scale;
       problem.scales = shift.scales();
       problem.scale_of_column = shift.scale_of_column();
@@ -198,7 +198,7 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
     for (const Choice& c : list) {
       const Setting setting(data, options, shift.assuming(c.assumption, data.views), *game);
       // Held-out losses are weighted for every candidate, those that train without weights too.
-      if (importance) cv.log_importance = setting.rows.log_ratio;
+      if (importance) cv.log_importance = setting.rows.log_weight;
       cv.progress = [&](double share) {
         const auto before = static_cast<double>(&c - list.data());
         if (options.progress) {
@@ -243,8 +243,8 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   report.solution = std::move(solution);
   if (data.target != nullptr) {
     report.ratio =
-        RatioSummary{effective_sample_size(setting.rows.log_ratio, data.sample_weight),
-                     largest_weights(setting.rows.log_ratio, 1, data.sample_weight).front().share};
+        RatioSummary{effective_sample_size(setting.rows.log_weight, data.sample_weight),
+                     largest_weights(setting.rows.log_weight, 1, data.sample_weight).front().share};
   }
   model.certificate_ = certificate_of(model, data, setting.problem, report.solution, options.delta);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

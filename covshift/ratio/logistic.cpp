@@ -57,7 +57,7 @@ double training_sample(const DomainProblem& problem, const DomainProblem::Fit& f
   log_weight.resize(train);
   const RatioBound bound = sample_bound(samples.train_total(), samples.target_total());
   const double prior = std::log(samples.train_total() / samples.target_total());
-  for (double& l : log_weight) l = bound.clip(l + prior);
+  for (double& l : log_weight) l = std::min(l + prior, bound.weight);
   return effective_sample_size(log_weight, problem.weight().first(train));
 }
 

@@ -28,6 +28,9 @@ constexpr std::array<std::pair<RatioMethod, std::string_view>, 7> methods = {{
     {RatioMethod::kmm, "kmm"},
 }};
 
+// Far enough for any weight, and sums of a few of them stay finite.
+constexpr double largest_log_ratio = 1e300;
+
 class NoRatio final : public DensityRatio {
  public:
   NoRatio(std::size_t cols, std::vector<std::int32_t> columns)
@@ -179,7 +182,7 @@ void DensityRatio::log_ratio(const MatrixView& x, std::span<double> out, int thr
   Lanes(x.rows).each(threads, [&](std::size_t first, std::size_t last, std::size_t) {
     evaluate(rows, first, last, out);
     for (std::size_t i = first; i < last; ++i) {
-      out[i] = bound_.clip(out[i]);
+      out[i] = std::clamp(out[i], -largest_log_ratio, largest_log_ratio);
     }
   });
 }
@@ -193,14 +196,14 @@ std::vector<double> DensityRatio::log_ratio(const MatrixView& x, int threads) co
 nlohmann::json DensityRatio::to_json() const {
   nlohmann::json json = {{"method", name()}, {"cols", cols_}, {"report", report_}};
   if (!columns_.empty()) json["columns"] = columns_;
-  if (bound_.high < RatioBound{}.high) json["bound"] = {bound_.low, bound_.high};
+  if (bound_.weight < RatioBound{}.weight) json["bound"] = {bound_.weight, bound_.scale};
   store(json);
   return json;
 }
 
 RatioBound sample_bound(double train_total, double target_total) {
   const auto log_root = [](double n) { return std::log(std::max(n, 1.0)) / 3; };
-  return {-log_root(target_total), log_root(train_total)};
+  return {log_root(train_total), log_root(target_total)};
 }
 
 std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixView& train,
@@ -230,16 +233,8 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixV
   if (options.method == RatioMethod::none) return ratio;
 
   std::vector<double> at_train = ratio->log_ratio(train, options.threads);
-  const std::vector<double> at_target = ratio->log_ratio(target, options.threads);
-  const auto [low, high] = std::minmax_element(at_target.begin(), at_target.end());
-  RatioBound range{*low, *high};
-  for (std::size_t i = 0; i < at_train.size(); ++i) {
-    if (samples.weight_of(i) == 0) continue;
-    range = {std::min(range.low, at_train[i]), std::max(range.high, at_train[i])};
-  }
-  const RatioBound most = sample_bound(samples.train_total(), samples.target_total());
-  ratio->bound_ = {most.clip(range.low), most.clip(range.high)};
-  for (double& l : at_train) l = ratio->bound_.clip(l);
+  ratio->bound_ = sample_bound(samples.train_total(), samples.target_total());
+  for (double& l : at_train) l = std::min(l, ratio->bound_.weight);
   describe(at_train, weight, ratio->report_);
   return ratio;
 }
@@ -272,8 +267,8 @@ std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json) {
   }
   if (json.contains("bound")) {
     const auto bound = detail::json_field<std::vector<double>>(json, "bound", what);
-    if (bound.size() != 2 || !(bound[0] <= bound[1])) {
-      fail_input("{}: the bound is not two ascending numbers; the file is damaged or was edited",
+    if (bound.size() != 2 || !(bound[0] >= 0 && bound[1] >= 0)) {
+      fail_input("{}: the bound is not two numbers from 0 on; the file is damaged or was edited",
                  what);
     }
     ratio->bound_ = {bound[0], bound[1]};

@@ -74,17 +74,17 @@ struct RatioOptions {
   std::function<bool()> cancelled;  ///< asked by several threads; true: throws Error (stopped)
 };
 
-/// What log ratios are kept within. The default is no limit but that sums of a few stay finite.
+/// How far an estimate is believed where it is used: the logarithms of the largest weight w and of
+/// the largest scale r = 1/w. A small r needs no bound: it only makes predictions more cautious.
 struct RatioBound {
-  double low = -1e300;
-  double high = 1e300;
-  [[nodiscard]] double clip(double log_ratio) const { return std::clamp(log_ratio, low, high); }
+  double weight = 1e300;
+  double scale = 1e300;
 };
 
-/// What n_train and n_target rows can show: w <= n_train^(1/3) and r = 1/w <= n_target^(1/3). The
-/// mean of n weights cut off at B has a variance of at most B/n, as E w = 1, and a bias of at most
-/// E (w - B)+ <= E w^2 / (4B). B = n^(1/3) makes the sum of variance and squared bias least, up to
-/// a factor (E w^2 / 2.8)^(2/3): beyond it a larger weight adds more noise than truth. r has mean 1
+/// What n_train and n_target rows can show: w <= n_train^(1/3) and r <= n_target^(1/3). The mean of
+/// n weights cut off at B has a variance of at most B/n, as E w = 1, and a bias of at most E (w -
+/// B)+ <= E w^2 / (4B). B = n^(1/3) makes the sum of variance and squared bias least, up to a
+/// factor (E w^2 / 2.8)^(2/3): beyond it a larger weight adds more noise than truth. r has mean 1
 /// over the target, and the same bound (docs/ratio.md).
 RatioBound sample_bound(double train_total, double target_total);
 
@@ -96,7 +96,7 @@ class DensityRatio {
   DensityRatio& operator=(const DensityRatio&) = delete;
   virtual ~DensityRatio() = default;
 
-  /// log P_test(x)/P_train(x) for every row, within bound(). An Error if x has another number of
+  /// log P_test(x)/P_train(x) for every row; always finite. An Error if x has another number of
   /// columns than the data of the fit, or a value (of the view) that is not finite.
   void log_ratio(const MatrixView& x, std::span<double> out, int threads = 0) const;
   [[nodiscard]] std::vector<double> log_ratio(const MatrixView& x, int threads = 0) const;
@@ -108,9 +108,8 @@ class DensityRatio {
   /// What the fit chose and how it went (lambda, width, scores of the cross validation, ...).
   [[nodiscard]] const nlohmann::json& report() const { return report_; }
 
-  /// Of an estimate: sample_bound(), and no further than its values on the two samples reach, so
-  /// that rows beyond both are not extrapolated to. None for known densities, and for ratios read
-  /// from files of versions without bounds.
+  /// sample_bound() of an estimate; none of known densities, nor of ratios read from files of
+  /// versions without bounds. log_ratio() itself is not cut off.
   [[nodiscard]] const RatioBound& bound() const { return bound_; }
 
   [[nodiscard]] std::size_t cols() const { return cols_; }

@@ -101,8 +101,8 @@ TEST(Logistic, TwoValuesInClosedForm) {
   std::fill(train.begin() + 30, train.end(), 1.0);
   std::vector<double> target(20, 1.0);
   std::fill(target.begin(), target.begin() + 5, 0.0);
-  const auto ratio = unbounded(
-      *fit_ratio(logistic_with(1e-13), dense(40, 1, train).view(), dense(20, 1, target).view()));
+  const auto ratio =
+      fit_ratio(logistic_with(1e-13), dense(40, 1, train).view(), dense(20, 1, target).view());
   const std::vector<double> at = ratio->log_ratio(dense(2, 1, {0, 1}).view());
   EXPECT_NEAR(at[0], std::log((5.0 / 20) / (30.0 / 40)), 1e-8);
   EXPECT_NEAR(at[1], std::log((15.0 / 20) / (10.0 / 40)), 1e-8);
@@ -345,7 +345,7 @@ TEST(Logistic, StableLeavesAnEffectiveSample) {
     const auto cv = fit_ratio(options, train.view(), target.view());
     options.lambda = RatioLambda::parse("stable");
     const auto stable = fit_ratio(options, train.view(), target.view());
-    const double before = effective_sample_size(unbounded(*cv)->log_ratio(train.view()));
+    const double before = effective_sample_size(cv->log_ratio(train.view()));
     const double after = effective_sample_size(stable->log_ratio(train.view()));
     if (apart == 3.0) {
       EXPECT_LT(before, 20);

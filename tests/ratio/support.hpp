@@ -96,13 +96,6 @@ inline RatioOptions logistic_with(double lambda) {
   return options;
 }
 
-/// The estimate as its formula gives it.
-inline std::unique_ptr<DensityRatio> unbounded(const DensityRatio& ratio) {
-  nlohmann::json json = ratio.to_json();
-  json.erase("bound");
-  return ratio_from_json(json);
-}
-
 /// The message of the Error that `call` must throw.
 inline std::string message_of(const std::function<void()>& call,
                               Error::Kind kind = Error::Kind::input) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -50,6 +51,26 @@ TEST_F(ShiftTest, ScalesFollowTheDefinition) {
     EXPECT_EQ(test.log_scale[i], 0);
     EXPECT_EQ(half.log_scale[i], -0.5 * half.log_ratio[i]);
     EXPECT_EQ(robust.log_ratio[i], test.log_ratio[i]);
+  }
+}
+
+/// Estimates are believed up to the cube root of the rows they are from, in weights and scales
+/// alike.
+TEST_F(ShiftTest, WeightsAndScalesAreBounded) {
+  options_.ratio.lambda = RatioLambda::parse("1e-9");
+  for (double& v : target_) v = 3 * v;
+  const double most = std::log(200.0) / 3;
+  for (const char* assumption : {"train", "views", "overlap:inf", "temper:0.1"}) {
+    const Shift shift = fit(assumption);
+    const Shift again = Shift::from_json(nlohmann::json::parse(shift.to_json().dump()), views_);
+    for (const MatrixView& x : {train(), target()}) {
+      const Shift::Rows rows = shift.at(x);
+      EXPECT_GT(*std::max_element(rows.log_ratio.begin(), rows.log_ratio.end()), most);
+      EXPECT_LE(*std::max_element(rows.log_weight.begin(), rows.log_weight.end()), most + 1e-12);
+      EXPECT_LE(*std::max_element(rows.log_scale.begin(), rows.log_scale.end()), most + 1e-12);
+      EXPECT_EQ(again.at(x).log_weight, rows.log_weight);
+      EXPECT_EQ(again.at(x).log_scale, rows.log_scale);
+    }
   }
 }
 
