@@ -110,7 +110,7 @@ TEST_F(Overlap, WithoutShiftIsLogisticRegression) {
 
 /// Accelerated gradient descent on the definition, written down once more.
 TEST_F(Overlap, OptimumEqualsAnotherSolver) {
-  const std::vector<double> log_w = shift("test").at(view(train_)).log_ratio;
+  const Shift::Rows rows = shift("test").at(view(train_));
   for (const double limit : {0.7, 1.0, 2.0}) {
     constexpr std::size_t size = (d + 1) * k;
     std::vector<double> t(size);
@@ -118,8 +118,8 @@ TEST_F(Overlap, OptimumEqualsAnotherSolver) {
     for (int step = 0; step < 20000; ++step) {
       std::vector<double> gradient(size);
       for (std::size_t i = 0; i < n; ++i) {
-        const double w = std::exp(log_w[i]);
-        const double r = std::min(1 / w, limit);
+        const double w = std::exp(rows.log_weight[i]);
+        const double r = std::min(std::exp(-rows.log_ratio[i]), limit);
         const double z[d + 1] = {r * train_[d * i], r * train_[d * i + 1], r};
         double psi[k] = {};
         double total = 0;
