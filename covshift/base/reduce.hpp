@@ -5,8 +5,9 @@
 
 namespace covshift {
 
-/// Adds up what each holder of examples has summed over its own, in place. One holder: nothing to
-/// do. Several (MPI's allreduce, a Dask adapter) override it; every holder must get the same sums.
+/// Adds up, in place, what each holder of examples has summed over its own. With one holder there
+/// is nothing to do; several (MPI's allreduce, a Dask adapter) override it. Every holder must get
+/// the same sums.
 class Reducer {
  public:
   Reducer() = default;

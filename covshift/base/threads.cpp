@@ -7,9 +7,7 @@
 
 #include "covshift/base/error.hpp"
 
-#if defined(COVSHIFT_OPENMP)
-#include <omp.h>
-#elif defined(COVSHIFT_STD_THREADS)
+#if defined(COVSHIFT_STD_THREADS)
 #include <atomic>
 #include <system_error>
 #include <thread>
@@ -56,8 +54,7 @@ class Runner {
 
 #if defined(COVSHIFT_STD_THREADS)
 
-/// Plain threads that wait for the next work of the one that has started them: for builds without
-/// OpenMP, the Python package's and the thread sanitizer's among them.
+/// Threads that wait for the next work of the one that has started them.
 class Team {
  public:
   Team() = default;
@@ -75,7 +72,7 @@ class Team {
         threads_.emplace_back(&Team::serve, this, threads_.size(), round_.load());
       }
     } catch (const std::system_error&) {
-      // The system gives no more threads: those that there are will do.
+      // The system has no more threads: use those that have started.
     }
     begin_round(&work, helpers);
     work();
@@ -98,7 +95,7 @@ class Team {
       if (--busy_ == 0) busy_.notify_one();
     }
   }
-  /// To wake a thread takes 50 microseconds and more, and the next pass is often nearer.
+  /// Waking a thread takes 50 microseconds or more, and the next pass often starts sooner.
   static void wait_while(const std::atomic<std::size_t>& number, std::size_t is) {
     for (int i = 0; i < 300; ++i) {
       if (number != is) return;
@@ -148,9 +145,7 @@ void throw_if_stopped() {
 
 int thread_count(int requested) {
   if (requested > 0) return requested;
-#if defined(COVSHIFT_OPENMP)
-  return std::max(1, omp_get_num_procs());
-#elif defined(COVSHIFT_STD_THREADS)
+#if defined(COVSHIFT_STD_THREADS)
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 #else
   return 1;
@@ -165,10 +160,7 @@ void parallel_tasks(int threads, std::size_t tasks, const std::function<void(std
     run.rethrow();
     return;
   }
-#if defined(COVSHIFT_OPENMP)
-#pragma omp parallel for schedule(dynamic, 1) num_threads(static_cast <int>(workers))
-  for (std::size_t task = 0; task < tasks; ++task) run(task);
-#elif defined(COVSHIFT_STD_THREADS)
+#if defined(COVSHIFT_STD_THREADS)
   std::atomic<std::size_t> next = 0;
   const TeamScope scope;
   kept_team->run(workers - 1, [&] {

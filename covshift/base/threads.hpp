@@ -27,8 +27,7 @@ class StopScope {
 void throw_if_stopped();
 
 /// While it lives, threads that parallel_tasks starts for this thread are kept for its next call:
-/// for work of many short calls. (OpenMP keeps its threads by itself, and then forever, which a
-/// forked process cannot use.)
+/// for work of many short calls. None outlive it: a forked process could not use them.
 class TeamScope {
  public:
   TeamScope();

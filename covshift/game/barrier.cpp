@@ -9,16 +9,6 @@
 namespace covshift {
 namespace {
 
-bool is_zero_one(const CostMatrix* costs) {
-  if (costs == nullptr || costs->actions != costs->labels) return false;
-  for (int a = 0; a < costs->actions; ++a) {
-    for (int y = 0; y < costs->labels; ++y) {
-      if ((*costs)(a, y) != (a == y ? 0 : 1)) return false;
-    }
-  }
-  return true;
-}
-
 double sum(std::span<const double> x) { return std::accumulate(x.begin(), x.end(), 0.0); }
 
 }  // namespace
@@ -28,10 +18,7 @@ BarrierBlock::BarrierBlock(const Game& game)
       actions_(game.costs() == nullptr || game.costs()->actions == 1
                    ? 0
                    : static_cast<std::size_t>(game.costs()->actions)),
-      kind_(game.smooth()               ? Kind::entropy
-            : game.label_costs()        ? Kind::hinge
-            : is_zero_one(game.costs()) ? Kind::zero_one
-                                        : Kind::matrix),
+      form_(game.barrier_form()),
       costs_(game.costs()),
       size_(labels_ + actions_ + (actions_ > 0 ? 2 : 1)),
       memory_(4 * size_ + 2 * apart),
@@ -46,14 +33,14 @@ BarrierBlock::BarrierBlock(const Game& game)
 }
 
 double BarrierBlock::cost(std::size_t action, std::size_t y, int label) const {
-  switch (kind_) {
-    case Kind::entropy:
+  switch (form_) {
+    case BarrierForm::entropy:
       return 0;
-    case Kind::hinge:
+    case BarrierForm::hinge:
       return static_cast<int>(y) == label ? 0 : 1;
-    case Kind::zero_one:
+    case BarrierForm::zero_one:
       return y == action ? 0 : 1;
-    case Kind::matrix:
+    case BarrierForm::costs:
       break;
   }
   return costs_->cost[action * labels_ + y];
@@ -74,11 +61,11 @@ void BarrierBlock::unmap(const BarrierState& state, double* memory) const {
 
 void BarrierBlock::pay(std::span<const double> p, std::span<const double> q, int label,
                        double* paid) const {
-  if (kind_ == Kind::entropy) {
+  if (form_ == BarrierForm::entropy) {
     for (std::size_t y = 0; y < labels_; ++y) paid[y] = -std::log(q[y]);
   } else if (actions_ == 0) {
     for (std::size_t y = 0; y < labels_; ++y) paid[y] = cost(0, y, label);
-  } else if (kind_ == Kind::zero_one) {
+  } else if (form_ == BarrierForm::zero_one) {
     const double all = sum(p);
     for (std::size_t y = 0; y < labels_; ++y) paid[y] = all - p[y];
   } else {
@@ -90,7 +77,7 @@ void BarrierBlock::pay(std::span<const double> p, std::span<const double> q, int
 }
 
 void BarrierBlock::risk(std::span<const double> q, int label, double* risk) const {
-  if (kind_ == Kind::zero_one) {
+  if (form_ == BarrierForm::zero_one) {
     const double all = sum(q);
     for (std::size_t a = 0; a < actions_; ++a) risk[a] = all - q[a];
     return;
@@ -127,7 +114,7 @@ void BarrierBlock::factor(const BarrierState& x, int label, double beta, double*
   //     (s/q + beta) dq - C' dp + 1 dv      = g + dpsi        1' dq = error of the sum of q
   //     C dq  + (pi/p) dp       - 1 dnu     = h               1' dp = error of the sum of p
   const auto diagonal = [&](std::size_t y) {
-    return x.s[y] / x.q[y] + beta + (kind_ == Kind::entropy ? 1 / x.q[y] : 0);
+    return x.s[y] / x.q[y] + beta + (form_ == BarrierForm::entropy ? 1 / x.q[y] : 0);
   };
   if (diagonal_form()) {
     for (std::size_t y = 0; y < labels_; ++y) memory[y] = diagonal(y);
@@ -157,7 +144,7 @@ void BarrierBlock::factor(const BarrierState& x, int label, double beta, double*
 
 std::size_t BarrierBlock::factor_size() const {
   if (actions_ == 0) return Alone::size(labels_);
-  if (kind_ == Kind::zero_one) return ZeroOne::size(labels_);
+  if (form_ == BarrierForm::zero_one) return ZeroOne::size(labels_);
   return size_ * (size_ + 1);
 }
 
@@ -169,7 +156,7 @@ void BarrierBlock::use(int label, double beta, const double* memory) {
 
 void BarrierBlock::solve(double* x) const {
   if (actions_ == 0) return Alone(factors_, labels_).solve(labels_, x);
-  if (kind_ != Kind::zero_one) return lu_solve(factors_, size_, x);
+  if (form_ != BarrierForm::zero_one) return lu_solve(factors_, size_, x);
   const ZeroOne equations(factors_, labels_);
   std::copy_n(x, size_, left_);
   equations.solve(labels_, x);
@@ -180,7 +167,7 @@ void BarrierBlock::solve(double* x) const {
 
 void BarrierBlock::response(std::span<double> b) {
   if (actions_ == 0) return Alone(factors_, labels_).response(labels_, b.data());
-  if (kind_ == Kind::zero_one) return ZeroOne(factors_, labels_).response(labels_, b.data());
+  if (form_ == BarrierForm::zero_one) return ZeroOne(factors_, labels_).response(labels_, b.data());
   for (std::size_t y = 0; y < labels_; ++y) {
     std::fill_n(work_, size_, 0.0);
     work_[y] = 1;
@@ -230,7 +217,7 @@ void BarrierBlock::step(const BarrierState& x, std::span<const double> dpsi, Bar
   }
   for (std::size_t y = 0; y < labels_; ++y) {
     d.s[y] = d.v + beta_ * d.q[y] + residual_[y] - (dpsi.empty() ? 0 : dpsi[y]) - d.s[y];
-    if (kind_ == Kind::entropy) d.s[y] += d.q[y] / x.q[y];
+    if (form_ == BarrierForm::entropy) d.s[y] += d.q[y] / x.q[y];
   }
   risk(d.q, label_, d.pi.data());
   for (std::size_t a = 0; a < actions_; ++a) d.pi[a] += residual_[labels_ + a] - d.nu;

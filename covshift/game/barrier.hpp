@@ -66,10 +66,10 @@ class BarrierBlock {
   void step(const BarrierState& state, std::span<const double> dpsi, BarrierState& direction);
 
  private:
-  enum class Kind { matrix, zero_one, hinge, entropy };
-
   /// True where the equations fall apart, label by label, but for a number or two.
-  [[nodiscard]] bool diagonal_form() const { return actions_ == 0 || kind_ == Kind::zero_one; }
+  [[nodiscard]] bool diagonal_form() const {
+    return actions_ == 0 || form_ == BarrierForm::zero_one;
+  }
   /// Newton's equations for a right-hand side, in place.
   void solve(double* x) const;
 
@@ -81,7 +81,7 @@ class BarrierBlock {
 
   std::size_t labels_;
   std::size_t actions_;  // 0 where there is but one: nothing to choose
-  Kind kind_;
+  BarrierForm form_;
   const CostMatrix* costs_;
   double range_ = 1;
   std::size_t size_;  // of the equations

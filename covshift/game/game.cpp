@@ -5,6 +5,12 @@
 
 namespace covshift {
 
+double Game::loss_at(std::span<const double> psi, int label) const {
+  Scratch<double> p(static_cast<std::size_t>(actions()));
+  predict(psi, {p.data(), p.size()});
+  return loss({p.data(), p.size()}, label);
+}
+
 void Game::play_block(std::size_t n, const double* psi, const int* label, double* value,
                       double* q) const {
   const auto k = static_cast<std::size_t>(labels());

@@ -29,6 +29,14 @@ struct CostMatrix {
   }
 };
 
+/// How the adversary's constraints look to an interior point method (game/barrier.hpp).
+enum class BarrierForm {
+  costs,     ///< any cost matrix
+  zero_one,  ///< the zero-one matrix: the equations fall apart, label by label
+  hinge,     ///< one action, which costs 1 against every label but the true one
+  entropy,   ///< log loss: the entropy of q takes the place of the costs
+};
+
 class Game {
  public:
   virtual ~Game() = default;
@@ -59,23 +67,30 @@ class Game {
   /// The loss of the predictor's distribution when the label turns out to be `label`.
   [[nodiscard]] virtual double loss(std::span<const double> p, int label) const = 0;
 
+  /// The loss of the predictor's equilibrium at potentials psi when the label turns out to be
+  /// `label`; finite where a probability underflows.
+  [[nodiscard]] virtual double loss_at(std::span<const double> psi, int label) const;
+
   /// max_q H(q) + b'q - beta/2 ||q||^2, exactly: one example's step of dual coordinate ascent.
   /// Not for the log loss.
   virtual void proximal(std::span<const double> b, double beta, int label,
                         std::span<double> q) const;
 
-  /// The costs as the solvers see them: nothing for log loss. For the hinge the single row
-  /// 1 - e_label depends on the example: see `label_costs`.
+  /// The cost matrix; null for log loss, which has none, and for the hinge, whose single row
+  /// 1 - e_label depends on the example.
   [[nodiscard]] virtual const CostMatrix* costs() const { return nullptr; }
+  [[nodiscard]] BarrierForm barrier_form() const { return barrier_form_; }
   /// True if the one action costs 1 against every label but the true one (the hinge).
-  [[nodiscard]] virtual bool label_costs() const { return false; }
+  [[nodiscard]] bool label_costs() const { return barrier_form_ == BarrierForm::hinge; }
   /// True if V is smooth (log loss); otherwise it is piecewise linear.
-  [[nodiscard]] virtual bool smooth() const { return false; }
+  [[nodiscard]] bool smooth() const { return barrier_form_ == BarrierForm::entropy; }
 
  protected:
-  Game(int labels, int actions) : labels_(labels), actions_(actions) {}
+  Game(int labels, int actions, BarrierForm form)
+      : barrier_form_(form), labels_(labels), actions_(actions) {}
 
  private:
+  BarrierForm barrier_form_;
   int labels_;
   int actions_;
 };

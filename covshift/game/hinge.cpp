@@ -11,9 +11,8 @@ namespace {
 /// predictor's distribution, so the predictor is the largest potential and is judged by zero-one.
 class HingeGame final : public Game {
  public:
-  explicit HingeGame(int labels) : Game(labels, labels) {}
+  explicit HingeGame(int labels) : Game(labels, labels, BarrierForm::hinge) {}
   [[nodiscard]] std::string name() const override { return "hinge"; }
-  [[nodiscard]] bool label_costs() const override { return true; }
 
   void play(std::size_t n, const double* psi, const int* label, double* value,
             double* q) const override {

@@ -3,6 +3,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/game/game.hpp"
 #include "covshift/game/matrix_game.hpp"
+#include "covshift/game/scratch.hpp"
 #include "covshift/kernel/kernels.hpp"
 
 namespace covshift {
@@ -11,9 +12,8 @@ namespace {
 /// log loss: V = logsumexp(psi), p = q = softmax(psi), H = Shannon entropy (paper, Theorem 1).
 class LogGame final : public Game {
  public:
-  explicit LogGame(int labels) : Game(labels, labels) {}
+  explicit LogGame(int labels) : Game(labels, labels, BarrierForm::entropy) {}
   [[nodiscard]] std::string name() const override { return "log"; }
-  [[nodiscard]] bool smooth() const override { return true; }
 
   void play(std::size_t n, const double* psi, const int* /*label*/, double* value,
             double* q) const override {
@@ -40,6 +40,14 @@ class LogGame final : public Game {
 
   [[nodiscard]] double loss(std::span<const double> p, int label) const override {
     return -std::log(p[label]);
+  }
+
+  /// V(psi) - psi[label], relative to the true label, so that nothing cancels.
+  [[nodiscard]] double loss_at(std::span<const double> psi, int label) const override {
+    Scratch<double> shifted(psi.size());
+    for (std::size_t y = 0; y < psi.size(); ++y) shifted[y] = psi[y] - psi[label];
+    Scratch<double> q(psi.size());
+    return softmax(shifted.data(), q.data());
   }
 
   void proximal(std::span<const double> /*b*/, double /*beta*/, int /*label*/,

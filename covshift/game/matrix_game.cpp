@@ -34,10 +34,20 @@ const CostMatrix& checked(const CostMatrix& c) {
   return c;
 }
 
+BarrierForm form_of(const CostMatrix& c) {
+  if (c.actions != c.labels) return BarrierForm::costs;
+  for (int a = 0; a < c.actions; ++a) {
+    for (int y = 0; y < c.labels; ++y) {
+      if (c(a, y) != (a == y ? 0 : 1)) return BarrierForm::costs;
+    }
+  }
+  return BarrierForm::zero_one;
+}
+
 }  // namespace
 
 MatrixGame::MatrixGame(CostMatrix costs)
-    : Game(checked(costs).labels, costs.actions), costs_(std::move(costs)) {}
+    : Game(checked(costs).labels, costs.actions, form_of(costs)), costs_(std::move(costs)) {}
 
 double MatrixGame::bayes_risk(std::span<const double> q, int /*label*/) const {
   double least = std::numeric_limits<double>::infinity();
@@ -71,7 +81,7 @@ void project_to_simplex(std::span<double> x) {
   const double top = x[arg_max(x)];
   Scratch<double> members(x.size());
   std::size_t n = 0;
-  // Without branches, for which way they go is anyone's guess.
+  // Without branches, which would be unpredictable.
   const auto keep = [&](double v, double tau) {
     members[n] = v;
     n += v > tau ? 1 : 0;

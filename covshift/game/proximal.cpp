@@ -20,6 +20,42 @@ struct Scaled {
   double beta;
 };
 
+/// The players' numbers for the labels and actions played.
+struct Played {
+  Eigen::VectorXd q, p;
+  double v = 0;
+  double nu = 0;
+};
+
+/// Solves the equations of polish() for the labels and actions played, from a point near by.
+void solve_played(const Eigen::MatrixXd& c, const Eigen::VectorXd& b, double beta, Played& x) {
+  const Eigen::Index n = c.cols();
+  const Eigen::Index m = c.rows();
+  // Unknowns: q, p / beta, v / beta, nu; with these units the matrix does not depend on beta.
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(n + m + 2, n + m + 2);
+  matrix.topLeftCorner(n, n).setIdentity();
+  matrix.block(0, n, n, m) = -c.transpose();
+  matrix.block(n, 0, m, n) = -c;
+  matrix.block(0, n + m, n, 1).setOnes();
+  matrix.block(n + m, 0, 1, n).setOnes();
+  matrix.block(n, n + m + 1, m, 1).setOnes();
+  matrix.block(n + m + 1, n, 1, m).setOnes();
+  const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver(matrix);
+  for (int pass = 0; pass < 3; ++pass) {  // the first solves, the others refine
+    Eigen::VectorXd right(n + m + 2);
+    right.head(n) =
+        (b + c.transpose() * x.p - Eigen::VectorXd::Constant(n, x.v) - beta * x.q) / beta;
+    right.segment(n, m) = c * x.q - Eigen::VectorXd::Constant(m, x.nu);
+    right[n + m] = 1 - x.q.sum();
+    right[n + m + 1] = (1 - x.p.sum()) / beta;
+    const Eigen::VectorXd by = solver.solve(right);
+    x.q += by.head(n);
+    x.p += beta * by.segment(n, m);
+    x.v += beta * by[n + m];
+    x.nu += by[n + m + 1];
+  }
+}
+
 /// Turns a point near the optimum into the optimum itself: guesses which labels and actions are
 /// played, solves the optimality conditions as equations,
 ///     beta q_y = b_y + c_y'p - v  (labels played),   c_a q = nu  (actions played),   1'q = 1'p =
@@ -52,34 +88,10 @@ bool polish(const Scaled& problem, const BarrierState& x, double range, std::spa
     if (ys.empty() || as.empty()) return false;
     const auto n = static_cast<Eigen::Index>(ys.size());
     const auto m = static_cast<Eigen::Index>(as.size());
-    // Unknowns: q, p / beta, v / beta, nu; with these units the matrix does not depend on beta.
-    Eigen::MatrixXd matrix = Eigen::MatrixXd::Zero(n + m + 2, n + m + 2);
-    matrix.topLeftCorner(n, n).setIdentity();
-    const Eigen::MatrixXd played = c(as, ys);
-    matrix.block(0, n, n, m) = -played.transpose();
-    matrix.block(n, 0, m, n) = -played;
-    matrix.block(0, n + m, n, 1).setOnes();
-    matrix.block(n + m, 0, 1, n).setOnes();
-    matrix.block(n, n + m + 1, m, 1).setOnes();
-    matrix.block(n + m + 1, n, 1, m).setOnes();
-    const Eigen::CompleteOrthogonalDecomposition<Eigen::MatrixXd> solver(matrix);
-    Eigen::VectorXd qs = Eigen::Map<const Eigen::VectorXd>(x.q.data(), labels)(ys);
-    Eigen::VectorXd ps = Eigen::Map<const Eigen::VectorXd>(x.p.data(), actions)(as);
-    double v = 0;
-    double nu = 0;
-    for (int pass = 0; pass < 3; ++pass) {  // the first solves, the others refine
-      Eigen::VectorXd right(n + m + 2);
-      right.head(n) =
-          (b(ys) + played.transpose() * ps - Eigen::VectorXd::Constant(n, v) - beta * qs) / beta;
-      right.segment(n, m) = played * qs - Eigen::VectorXd::Constant(m, nu);
-      right[n + m] = 1 - qs.sum();
-      right[n + m + 1] = (1 - ps.sum()) / beta;
-      const Eigen::VectorXd by = solver.solve(right);
-      qs += by.head(n);
-      ps += beta * by.segment(n, m);
-      v += beta * by[n + m];
-      nu += by[n + m + 1];
-    }
+    Played played{Eigen::Map<const Eigen::VectorXd>(x.q.data(), labels)(ys),
+                  Eigen::Map<const Eigen::VectorXd>(x.p.data(), actions)(as)};
+    solve_played(c(as, ys), b(ys), beta, played);
+    const auto& [qs, ps, v, nu] = played;
     // All conditions, also those of the labels and actions left out.
     const Eigen::VectorXd slack =
         Eigen::VectorXd::Constant(labels, v) - b - c(as, Eigen::all).transpose() * ps;

@@ -1,7 +1,10 @@
 #include "covshift/kernel/kernels.hpp"
 
 #include <cstdlib>
+#include <string>
 #include <vector>
+
+#include "covshift/base/error.hpp"
 
 namespace covshift {
 
@@ -29,14 +32,18 @@ std::span<const Kernels* const> runnable_kernels() {
 }
 
 const Kernels& kernels() {
-  static const Kernels& chosen = []() -> const Kernels& {
-    const char* wanted = std::getenv("COVSHIFT_KERNELS");
-    for (const Kernels* k : runnable_kernels()) {
-      if (wanted != nullptr && k->name == wanted) return *k;
-    }
-    return *runnable_kernels().back();
-  }();
+  static const Kernels& chosen = kernels_named(std::getenv("COVSHIFT_KERNELS"));
   return chosen;
+}
+
+const Kernels& kernels_named(const char* name) {
+  if (name == nullptr || *name == '\0') return *runnable_kernels().back();
+  std::string known;
+  for (const Kernels* k : runnable_kernels()) {
+    if (k->name == name) return *k;
+    known += (known.empty() ? "" : ", ") + std::string(k->name);
+  }
+  fail_input("COVSHIFT_KERNELS is '{}'; this processor runs {}", name, known);
 }
 
 }  // namespace covshift

@@ -27,17 +27,6 @@ struct DenseBlock {
   std::size_t columns = 0;
 };
 
-/// Two numbers in the place of a float, the upper half of each as a float: sign, exponent and 8
-/// binary digits. Of every 32 columns, columns w and 16 + w share a pair; there are none beyond the
-/// last 32 that have a column, and numbers beyond the columns are 0.
-using RoundedPair = std::uint32_t;
-constexpr std::size_t rounded_columns(std::size_t columns) { return (columns + 31) / 32 * 32; }
-struct RoundedBlock {
-  const RoundedPair* data = nullptr;  ///< row after row, rounded_columns(columns) / 2 each
-  std::size_t rows = 0;
-  std::size_t columns = 0;
-};
-
 /// A row of a sparse matrix. Its weights lie column after column, sparse_pitch(labels) to each.
 struct SparseRow {
   const std::int32_t* columns = nullptr;
@@ -58,12 +47,6 @@ struct Kernels {
   /// out_y += sum_b rows[y][b] z_b, out like t. Beyond the columns it holds nothing of use.
   void (*times_transposed)(const DenseBlock& z, const double* rows, std::size_t labels,
                            double* out);
-  /// Rounds a row of numbers that a float can hold; returns the sum of their squares.
-  double (*round)(const double* from, std::size_t columns, RoundedPair* to);
-  /// The same for rounded rows, weights and sums being floats (labels x rounded_columns(columns)).
-  void (*rounded_times)(const RoundedBlock& z, const float* t, std::size_t labels, double* psi);
-  void (*rounded_times_transposed)(const RoundedBlock& z, const double* rows, std::size_t labels,
-                                   float* out);
   /// The same for one sparse row, whose numbers are psi[y * block_rows] and rows[y * block_rows].
   void (*sparse_times)(const SparseRow& z, const double* t, std::size_t labels, double* psi);
   void (*sparse_times_transposed)(const SparseRow& z, const double* rows, std::size_t labels,
@@ -110,8 +93,10 @@ struct Kernels {
 };
 
 /// The fastest that this processor runs, or those that the environment variable COVSHIFT_KERNELS
-/// names, if the processor runs them.
+/// names.
 const Kernels& kernels();
+/// Those of a name (null or empty: the fastest). Throws Error if this processor runs none of them.
+const Kernels& kernels_named(const char* name);
 /// All that this processor runs, the slowest first.
 std::span<const Kernels* const> runnable_kernels();
 

@@ -1,13 +1,12 @@
 // The loops behind kernels.hpp, for vectors of COVSHIFT_VECTOR doubles. Each source that includes
-// this is compiled with its own instruction set: all here has internal linkage, and nothing of the
-// standard library with code of its own is used, since the linker would keep one copy for all and
-// that might hold instructions which not every processor knows.
+// this is compiled with its own instruction set: all here has internal linkage, and no function of
+// the standard library is instantiated, since the linker would keep one copy for all, perhaps with
+// instructions that not every processor has.
 #pragma once
 
 #include "covshift/kernel/game_loops.hpp"
 #include "covshift/kernel/logistic_loops.hpp"
 #include "covshift/kernel/product_loops.hpp"
-#include "covshift/kernel/rounded_loops.hpp"
 
 // NOLINTBEGIN(misc-definitions-in-headers): each source is to have its own
 namespace covshift {
@@ -33,25 +32,14 @@ bool eliminate(double* h, std::size_t pitch, std::size_t rows, std::size_t colum
 }
 
 constexpr Kernels table(std::string_view name) {
-  return {name,
-          widen,
-          times,
-          times_transposed,
-          round,
-          rounded_times,
-          rounded_times_transposed,
-          sparse_times,
-          sparse_times_transposed,
-          log_game,
-          zero_one_game,
-          weigh,
-          add_bias,
-          from_truth,
-          settle,
-          logistic,
-          columns_times,
-          columns_sums,
-          weighted_moments,
+  return {name,         widen,
+          times,        times_transposed,
+          sparse_times, sparse_times_transposed,
+          log_game,     zero_one_game,
+          weigh,        add_bias,
+          from_truth,   settle,
+          logistic,     columns_times,
+          columns_sums, weighted_moments,
           eliminate};
 }
 

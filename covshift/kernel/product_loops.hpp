@@ -7,9 +7,8 @@
 namespace covshift {
 namespace {
 
-/// Has the memory fetch row b of the next block while this one is worked on: one half of it during
-/// each of the block's two products, so that memory is busy all the time. Rows beyond a few lines
-/// the processor foresees by itself.
+/// Prefetches row b of the next block: one half of it during each of this block's two products, so
+/// that memory is busy all the time. The processor prefetches longer rows by itself.
 inline void fetch_ahead(const DenseBlock& z, std::size_t b, bool second_half) {
   constexpr std::size_t line = 8;
   constexpr std::size_t longest = 32 * line;

@@ -4,6 +4,7 @@
 
 #include "covshift/base/random.hpp"
 #include "covshift/base/threads.hpp"
+#include "covshift/learn/objective.hpp"
 #include "covshift/learn/solvers.hpp"
 
 namespace covshift {
@@ -13,14 +14,14 @@ namespace {
 /// other gets its exact best answer with all others held, T = A(q) / (2 lambda) kept up to date,
 ///     max_q  H(q) + psi_i'q - beta_i/2 ||q - q_i||^2,     beta_i = a_i r_i ||zhat_i||^2 / (2
 ///     lambda).
-/// A round visits everyone and then, as long as that gains more a visit, those whose answer still
-/// moves. One thread: every step needs the last.
-/// Several holders of examples go their rounds at the same time, each as if its steps weighed as
-/// much more as there are holders, which keeps their sum an ascent (CoCoA+, Ma et al. 2015).
+/// A round visits all examples and then, as long as that gains more a visit, those whose answer
+/// still moves. One thread: every step needs the last. Several holders of examples run their rounds
+/// at the same time, each scaling its steps by the number of holders, which keeps their sum an
+/// ascent (CoCoA+, Ma et al. 2015).
 class DualAscent {
  public:
   DualAscent(const Examples& examples, const SolveOptions& options)
-      : e_(examples),
+      : examples_(examples),
         k_(static_cast<std::size_t>(examples.labels())),
         monitor_(examples, options, Solver::dual_ascent, 100'000),
         certify_(examples),
@@ -33,10 +34,11 @@ class DualAscent {
         psi_(k_ * block_rows),
         b_(k_),
         answer_(k_) {
-    e_.reducer().sum({&holders_, 1});
-    for (std::size_t i = 0; i < e_.size(); ++i) {
-      q_[i * k_ + e_.label()[i]] = 1;  // A = 0, T = 0
-      beta_[i] = holders_ * e_.a()[i] * e_.r(i) * e_.norm2(i) / (2 * e_.lambda());
+    examples_.reducer().sum({&holders_, 1});
+    for (std::size_t i = 0; i < examples_.size(); ++i) {
+      q_[i * k_ + examples_.label()[i]] = 1;  // A = 0, T = 0
+      beta_[i] = holders_ * examples_.a()[i] * examples_.r(i) * examples_.norm2(i) /
+                 (2 * examples_.lambda());
     }
     if (!options.start_adversary.empty()) start_from(options.start_adversary);
   }
@@ -49,15 +51,16 @@ class DualAscent {
     for (int round = 0;; ++round) {
       const int limit = monitor_.options().max_iterations;
       if (round == next_check || monitor_.out_of_time() || (limit > 0 && round >= limit)) {
-        t_ = e_.unpack(packed_);
-        const PassTotals totals = e_.pass(t_, a, q_.data());
+        t_ = examples_.unpack(packed_);
+        const PassTotals totals = examples_.pass(t_, a, q_.data());
         const Bounds bounds = certify_(totals, t_, a);
         if (monitor_.stop(t_, bounds, round)) {
           Solution solution = monitor_.finish(round);
           solution.adversary = std::move(q_);
           return solution;
         }
-        packed_ = e_.pack(a / (2 * e_.lambda()), false);  // without the rounding of many updates
+        packed_ = examples_.pack(a / (2 * examples_.lambda()),
+                                 false);  // without the rounding of many updates
         // A check takes a third of a round: the next one is when the gap, falling as it has
         // since the last one, will do.
         const double fall = std::log(last_gap / bounds.gap) / (round - last_check);
@@ -67,7 +70,7 @@ class DualAscent {
         last_check = round;
         last_gap = bounds.gap;
       }
-      go_round();
+      run_round();
       if (holders_ > 1) gather();
     }
   }
@@ -76,50 +79,51 @@ class DualAscent {
   /// The given answers, of another lambda perhaps; as much of them as raises the dual value most:
   ///     D(e_y + g (q - e_y)) >= g sum_i c_i H(q_i) - g^2 ||A(q)||^2 / (4 lambda),
   /// H being concave and 0 at e_y. Where a smaller lambda leaves T as it was, q - e_y shrinks with
-  /// lambda: weights would not tell.
+  /// lambda, which the weights do not show.
   void start_from(std::span<const double> answers) {
     RowMatrix a;
-    const PassTotals totals = e_.pass(t_, a, answers.data());
+    const PassTotals totals = examples_.pass(t_, a, answers.data());
     const double squared = a.squaredNorm();
     const double share =
-        squared > 0 ? std::clamp(2 * e_.lambda() * totals.risk / squared, 0.0, 1.0) : 1.0;
+        squared > 0 ? std::clamp(2 * examples_.lambda() * totals.risk / squared, 0.0, 1.0) : 1.0;
     for (std::size_t j = 0; j < q_.size(); ++j) q_[j] += share * (answers[j] - q_[j]);
-    packed_ = e_.pack(a * (share / (2 * e_.lambda())), false);
+    packed_ = examples_.pack(a * (share / (2 * examples_.lambda())), false);
   }
 
   /// T = A(q) / (2 lambda) for the answers of all holders.
   void gather() {
     rows_.resize(q_.size());
-    for (std::size_t i = 0; i < e_.size(); ++i) {
-      const double scale = e_.a()[i] / (2 * e_.lambda());
+    for (std::size_t i = 0; i < examples_.size(); ++i) {
+      const double scale = examples_.a()[i] / (2 * examples_.lambda());
       for (std::size_t y = 0; y < k_; ++y) rows_[i * k_ + y] = -scale * q_[i * k_ + y];
-      rows_[i * k_ + e_.label()[i]] += scale;
+      rows_[i * k_ + examples_.label()[i]] += scale;
     }
-    e_.collect(rows_.data(), t_);
-    packed_ = e_.pack(t_, false);
+    examples_.collect(rows_.data(), t_);
+    packed_ = examples_.pack(t_, false);
   }
 
-  /// Whoever watches wants to hear of it now and then.
+  /// The observer is called at every check: these must not be too far apart.
   static double longest_wait(int round) { return std::max(4, round / 4); }
 
-  void go_round() {
+  void run_round() {
     throw_if_stopped();
-    const std::size_t blocks = (e_.size() + neighbours - 1) / neighbours;
+    const std::size_t blocks = (examples_.size() + neighbours - 1) / neighbours;
     block_order_.resize(blocks);
     std::iota(block_order_.begin(), block_order_.end(), 0);
     random_.shuffle(std::span(block_order_));
     order_.clear();
     for (const std::size_t b : block_order_) {
-      for (std::size_t i = b * neighbours; i < std::min((b + 1) * neighbours, e_.size()); ++i) {
+      for (std::size_t i = b * neighbours; i < std::min((b + 1) * neighbours, examples_.size());
+           ++i) {
         order_.push_back(i);
       }
     }
-    double everyone = 0;  // what a visit gained when all were visited
+    double first_gain = 0;  // of a visit, when all were visited
     for (int sweep = 0; sweep < 30 && !order_.empty(); ++sweep) {
       const auto visits = static_cast<double>(order_.size());
       const double gain = this->sweep() / visits;
-      if (sweep == 0) everyone = gain;
-      if (gain < everyone) break;
+      if (sweep == 0) first_gain = gain;
+      if (gain < first_gain) break;
     }
   }
 
@@ -128,7 +132,7 @@ class DualAscent {
     double gained = 0;
     std::size_t kept = 0;
     for (std::size_t n = 0; n < order_.size(); ++n) {
-      if (n + 2 < order_.size()) e_.prefetch(order_[n + 2]);
+      if (n + 2 < order_.size()) examples_.prefetch(order_[n + 2]);
       const std::size_t i = order_[n];
       const double gain = visit(i);
       if (gain > 0) order_[kept++] = i;
@@ -141,18 +145,18 @@ class DualAscent {
   /// 0 if the example's answer stayed.
   double visit(std::size_t i) {
     double* q = q_.data() + i * k_;
-    e_.potential(i, packed_, psi_.data(), work_);
-    const double own = psi_[e_.label()[i] * block_rows];
+    examples_.potential(i, packed_, psi_.data(), work_);
+    const double own = psi_[examples_.label()[i] * block_rows];
     for (std::size_t y = 0; y < k_; ++y) b_[y] = psi_[y * block_rows] - own + beta_[i] * q[y];
     if (beta_[i] > 1e-12) {
-      e_.game().proximal(b_, beta_[i], e_.label()[i], answer_);
+      examples_.game().proximal(b_, beta_[i], examples_.label()[i], answer_);
     } else {
       double value = 0;
-      e_.game().play(1, b_.data(), &e_.label()[i], &value, answer_.data());
+      examples_.game().play(1, b_.data(), &examples_.label()[i], &value, answer_.data());
     }
     double moved = 0;
     double squared = 0;
-    const double scale = holders_ * e_.a()[i] / (2 * e_.lambda());
+    const double scale = holders_ * examples_.a()[i] / (2 * examples_.lambda());
     for (std::size_t y = 0; y < k_; ++y) {
       const double delta = q[y] - answer_[y];
       moved = std::max(moved, std::abs(delta));
@@ -160,12 +164,12 @@ class DualAscent {
       psi_[y * block_rows] = scale * delta;
     }
     if (moved < 1e-14) return 0;
-    e_.add(i, psi_.data(), packed_, work_);
+    examples_.add(i, psi_.data(), packed_, work_);
     std::copy(answer_.begin(), answer_.end(), q);
-    return std::max(e_.c()[i] * beta_[i] * squared / 2, 1e-300);
+    return std::max(examples_.c()[i] * beta_[i] * squared / 2, 1e-300);
   }
 
-  const Examples& e_;
+  const Examples& examples_;
   std::size_t k_;
   Monitor monitor_;
   Certifier certify_;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
@@ -11,123 +12,195 @@
 namespace covshift {
 namespace {
 
-constexpr double log_scale_limit = 230;   // e^230 = 1e100
 constexpr double log_weight_limit = 690;  // e^690 = 1e299
 
-const Reducer here;  // all examples are local
+const Reducer one_holder;
+
+/// Rows of `labels` numbers to label-major blocks and back.
+void to_block(const double* rows, std::size_t n, std::size_t labels, double* block) {
+  for (std::size_t b = 0; b < n; ++b) {
+    for (std::size_t y = 0; y < labels; ++y) block[y * block_rows + b] = rows[b * labels + y];
+  }
+}
 
 }  // namespace
 
-Examples::Examples(const Problem& problem, int threads, const Reducer* reducer)
-    : problem_(problem),
-      threads_(thread_count(threads)),
-      reducer_(reducer != nullptr ? reducer : &here),
-      cols_(problem.features.cols),
-      labels_(problem.game->labels()) {
-  const Problem& p = problem_;
+Examples::Weights::Weights(const Problem& p, const Reducer& reducer) {
   const std::size_t m = p.features.rows;
   double total = static_cast<double>(m);
   if (!p.sample_weight.empty()) {
     total = std::accumulate(p.sample_weight.begin(), p.sample_weight.end(), 0.0);
   }
-  reducer_->sum({&total, 1});
+  reducer.sum({&total, 1});
   if (!std::isfinite(total)) {
-    throw Error(Error::Kind::numeric, "the sample weights add up to more than numbers hold");
+    throw Error(Error::Kind::numeric, "the sum of the sample weights overflows a double");
   }
-  ridge_.setConstant(dims(), 2 * p.lambda);
-  if (free_bias()) ridge_[dims() - 1] = 0;
   const bool scaled = !p.log_scale.empty();
-  const bool several = p.scales > 1;
-  const bool alike = p.sample_weight.empty() && p.log_weight.empty() && !scaled && !several;
-  if (alike) a_.assign(m, 1 / total);
-  a_.reserve(m);
-  if (scaled) r_.reserve(m);
-  if (scaled) c_.reserve(m);
-  for (std::size_t i = 0; i < m && !alike; ++i) {
+  if (p.sample_weight.empty() && p.log_weight.empty() && !scaled) {
+    a.assign(m, 1 / total);
+    return;
+  }
+  a.reserve(m);
+  if (scaled) c.reserve(m);
+  const auto leave_out = [&](std::size_t i) {
+    if (rows) return;
+    rows.emplace(i);  // the first to be left out: from here on rows and examples differ
+    std::iota(rows->begin(), rows->end(), 0);
+  };
+  for (std::size_t i = 0; i < m; ++i) {
     const double count = p.sample_weight.empty() ? 1 : p.sample_weight[i];
-    double log_r = scaled ? p.log_scale[i * p.scales] : 0;
-    for (int v = 1; v < p.scales && scaled; ++v) {
-      log_r = std::max(log_r, p.log_scale[i * p.scales + v]);
+    if (count == 0) {
+      leave_out(i);
+      continue;
     }
+    const double log_r = log_largest_scale(p, i);
     const double log_w = p.log_weight.empty() ? 0 : p.log_weight[i];
     const double log_a = log_w + log_r;
     // Below the limit of scales the example adds w V(0), whatever the weights, but add it does.
     const bool constant = log_r < -log_scale_limit;
     if (log_a > log_weight_limit || (constant && log_w > log_weight_limit)) {
       throw Error(Error::Kind::numeric,
-                  fmt::format("example {}: log weight{} = {} is beyond what numbers hold ({}); "
+                  fmt::format("example {}: log weight{} = {} overflows a double (the limit is {}); "
                               "regularise the density ratio more",
                               i + 1, log_a > log_weight_limit ? " + log scale" : "",
                               log_a > log_weight_limit ? log_a : log_w, log_weight_limit));
     }
-    const double r = scaled ? std::exp(std::clamp(log_r, -log_scale_limit, log_scale_limit)) : 1;
-    const double a = count / total * (log_a == 0 ? 1 : std::exp(log_a));
-    const double c = constant ? count / total * std::exp(log_w) : a / r;
-    if (a == 0 && c == 0) {
-      if (a_.size() == i) {  // the first to be left out: from here on rows and examples differ
-        row_.resize(i);
-        std::iota(row_.begin(), row_.end(), 0);
-        own_label_.assign(p.labels.begin(), p.labels.begin() + static_cast<std::ptrdiff_t>(i));
-      }
+    const double own_a = count / total * (log_a == 0 ? 1 : std::exp(log_a));
+    const double own_c = constant ? count / total * std::exp(log_w)
+                         : scaled ? own_a / limited_scale(log_r)
+                                  : own_a;
+    if (own_a == 0 && own_c == 0) {
+      leave_out(i);
       continue;
     }
-    if (a_.size() < i) {
-      row_.push_back(i);
-      own_label_.push_back(p.labels[i]);
-    }
-    a_.push_back(a);
-    if (scaled) r_.push_back(r);
-    if (scaled) c_.push_back(c);
-    for (int v = 0; several && v < p.scales; ++v) {
-      rho_.push_back(scaled ? std::exp(p.log_scale[i * p.scales + v] - log_r) : 1.0);
-    }
+    if (rows) rows->push_back(i);
+    a.push_back(own_a);
+    if (scaled) c.push_back(own_c);
   }
-  label_ = a_.size() < m ? own_label_ : p.labels;
-  // Lanes depend on the problem alone, so that sums come out the same for any number of threads:
-  // enough of them for a large machine, few enough that their partial sums stay small beside the
-  // data, and one where the whole problem is small.
-  const std::size_t parameters = static_cast<std::size_t>(dims()) * labels_;
-  const std::size_t work = entries(p.features) * labels_;
-  if (work > 200'000) {
-    lanes_ = std::clamp<std::size_t>(entries(p.features) / (4 * parameters + 1), 4, 64);
-    lanes_ = std::min(lanes_, size() / block_rows + 1);
-  }
-  // A block is read twice, the second time from the cache near the core.
-  constexpr std::size_t cache = 1U << 15U;  // numbers
-  block_ = std::clamp<std::size_t>(cache / (cols_ + 1) / 4 * 4, 4, block_rows);
 }
 
-void Examples::each_lane(
-    const std::function<void(std::size_t, std::size_t, std::size_t)>& body) const {
-  parallel_tasks(threads_, lanes_, [&](std::size_t lane) {
-    body(size() * lane / lanes_, size() * (lane + 1) / lanes_, lane);
+Examples::Examples(const Problem& problem, int threads, const Reducer* reducer)
+    : Examples(problem, threads, reducer != nullptr ? *reducer : one_holder,
+               Weights(problem, reducer != nullptr ? *reducer : one_holder)) {}
+
+Examples::Examples(const Problem& problem, int threads, const Reducer& reducer, Weights weights)
+    : ScaledRows(problem, problem.game->labels(), threads, std::move(weights.rows)),
+      problem_(problem),
+      reducer_(&reducer),
+      label_(problem.labels),
+      a_(std::move(weights.a)),
+      c_(std::move(weights.c)) {
+  ridge_.setConstant(dims(), 2 * problem.lambda);
+  if (free_bias()) ridge_[dims() - 1] = 0;
+  if (size() == problem.features.rows) return;
+  for (std::size_t i = 0; i < size(); ++i) own_label_.push_back(problem.labels[row(i)]);
+  label_ = own_label_;
+}
+
+void Examples::sum_lanes(RowMatrix& out) const {
+  Packed& sum = sums_[0];
+  parallel_tasks(threads(), lanes(), [&](std::size_t part) {
+    const std::size_t begin = sum.features.size() * part / lanes();
+    const std::size_t end = sum.features.size() * (part + 1) / lanes();
+    for (std::size_t lane = 1; lane < lanes(); ++lane) {
+      for (std::size_t j = begin; j < end; ++j) sum.features[j] += sums_[lane].features[j];
+    }
   });
+  for (std::size_t lane = 1; lane < lanes(); ++lane) {
+    for (std::size_t y = 0; y < sum.labels; ++y) sum.bias[y] += sums_[lane].bias[y];
+  }
+  out = unpack(sum);
+  reducer_->sum({out.data(), static_cast<std::size_t>(out.size())});
 }
 
-void Examples::prefetch(std::size_t i) const {
-  const auto lines = [](const void* from, std::size_t bytes) {
-    for (std::size_t b = 0; b < bytes; b += 64) {
-      __builtin_prefetch(static_cast<const char*>(from) + b);
+void Examples::fused(const RowMatrix& t, RowMatrix& out, const BlockBody& body) const {
+  const auto k = static_cast<std::size_t>(labels());
+  const Packed weights = pack(t, true);
+  sums_.resize(lanes());
+  each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
+    zero(sums_[lane], true);
+    Workspace work;
+    std::vector<double> psi(k * block_rows);
+    std::vector<double> back(k * block_rows);
+    for (std::size_t first = begin; first < end; first += block()) {
+      const std::size_t n = std::min(block(), end - first);
+      std::fill_n(psi.data(), block_rows, 0.0);
+      times(first, n, weights, psi.data() + block_rows, work);
+      body({first, n, lane, psi.data(), back.data()});
+      times_transposed(first, n, back.data() + block_rows, sums_[lane], work);
     }
-  };
-  std::visit(
-      [&](const auto& x) {
-        if constexpr (requires { x.offsets; }) {
-          const std::int64_t begin = x.offsets[row(i)];
-          const auto n = static_cast<std::size_t>(x.offsets[row(i) + 1] - begin);
-          lines(x.columns + begin, n * sizeof *x.columns);
-          lines(x.values + begin, n * sizeof *x.values);
-        } else {
-          lines(x.data + row(i) * x.stride, cols_ * sizeof *x.data);
-        }
-      },
-      problem_.features.storage);
+  });
+  sum_lanes(out);
 }
 
-double Examples::norm2(std::size_t i) const {
-  double sum = 0;
-  each_entry(i, [&](std::size_t /*j*/, double z) { sum += z * z; });
-  return sum;
+PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_given,
+                          const BlockBody& observe) const {
+  const auto k = static_cast<std::size_t>(labels());
+  struct alignas(128) OnLinesOfItsOwn : PassTotals {};
+  std::vector<OnLinesOfItsOwn> totals(lanes());
+  fused(t, a, [&](const BlockOf& block) {
+    const std::size_t n = block.rows;
+    const std::size_t first = block.first;
+    double* psi = block.psi;
+    double* q = block.back;
+    const int* label = label_.data() + first;
+    const double* weight = c().data() + first;
+    std::array<double, block_rows> value{};
+    const auto add = [&](const std::array<double, block_rows>& of, double& sum) {
+      kernels().columns_sums(n, 1, block_rows, of.data(), weight, &sum);
+    };
+    // Relative to the true label: V(psi) - psi[y] = V(psi - psi[y]) without cancellation.
+    kernels().from_truth(n, k, label, psi);
+    game().play_block(n, psi, label, value.data(), q);
+    PassTotals& total = totals[block.lane];
+    add(value, total.loss);
+    if (q_given != nullptr) {
+      to_block(q_given + first * k, n, k, q);
+      std::array<double, block_rows> risk{};
+      for (std::size_t b = 0; b < n; ++b) {
+        risk[b] = game().bayes_risk({q_given + (first + b) * k, k}, label[b]);
+        value[b] -= risk[b];
+      }
+      add(risk, total.risk);
+    }
+    if (observe) observe(block);
+    // What the potentials leave of V: H(q) for the best answers, the slack for given ones.
+    kernels().settle(n, k, label, a_.data() + first, psi, value.data(), q);
+    if (q_given != nullptr) {
+      for (std::size_t b = 0; b < n; ++b) value[b] = std::max(0.0, value[b]);
+    }
+    add(value, q_given != nullptr ? total.slack : total.risk);
+  });
+  std::array<double, 3> sums{};
+  for (const PassTotals& lane : totals) {
+    sums[0] += lane.loss;
+    sums[1] += lane.slack;
+    sums[2] += lane.risk;
+  }
+  reducer_->sum(sums);
+  return {sums[0], sums[1], sums[2]};
+}
+
+void Examples::collect(const BlockBody& fill, RowMatrix& out) const {
+  sums_.resize(lanes());
+  each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
+    zero(sums_[lane], false);
+    Workspace work;
+    std::vector<double> back(sums_[lane].labels * block_rows);
+    for (std::size_t first = begin; first < end; first += block()) {
+      const std::size_t n = std::min(block(), end - first);
+      fill({first, n, lane, nullptr, back.data()});
+      times_transposed(first, n, back.data(), sums_[lane], work);
+    }
+  });
+  sum_lanes(out);
+}
+
+void Examples::collect(const double* rows, RowMatrix& out) const {
+  const auto k = static_cast<std::size_t>(labels());
+  collect(
+      [&](const BlockOf& block) { to_block(rows + block.first * k, block.rows, k, block.back); },
+      out);
 }
 
 }  // namespace covshift

@@ -4,6 +4,9 @@
 #include <numeric>
 
 #include "covshift/game/barrier.hpp"
+#include "covshift/learn/newton_system.hpp"
+#include "covshift/learn/objective.hpp"
+#include "covshift/learn/rules.hpp"
 #include "covshift/learn/solvers.hpp"
 
 namespace covshift {
@@ -21,7 +24,7 @@ namespace {
 class Interior {
  public:
   Interior(const Examples& examples, const SolveOptions& options)
-      : e_(examples),
+      : examples_(examples),
         k_(static_cast<std::size_t>(examples.labels())),
         monitor_(examples, options, Solver::interior, 200),
         certify_(examples),
@@ -29,27 +32,30 @@ class Interior {
         t_(RowMatrix::Zero(examples.dims(), examples.labels())),
         psi_(examples.size() * k_),
         q_(examples.size() * k_) {
-    // Before all that an interior point method keeps: log loss needs memory of its own.
+    // Before everything else that is allocated: log loss needs memory of its own.
     std::optional<RowMatrix> near;
-    if (options.start.empty()) near = log_start(examples, options, q_);
-    for (std::size_t lane = 0; lane < e_.lanes(); ++lane) lanes_.emplace_back(e_.game());
+    if (options.start.empty() && start_from_log_loss(examples)) {
+      near = log_start(examples, options, q_);
+    }
+    for (std::size_t lane = 0; lane < examples_.lanes(); ++lane)
+      lanes_.emplace_back(examples_.game());
     const BarrierBlock& block = lanes_[0].block;
     stride_ = block.state_size();
-    state_.resize(e_.size() * stride_);
-    step_.resize(e_.size() * stride_);
-    keep_factors_ = block.factors_cost() && e_.size() * block.factor_size() <= (1U << 22U);
-    if (keep_factors_) factors_.resize(e_.size() * block.factor_size());
+    state_.resize(examples_.size() * stride_);
+    step_.resize(examples_.size() * stride_);
+    keep_factors_ = block.factors_cost() && examples_.size() * block.factor_size() <= (1U << 22U);
+    if (keep_factors_) factors_.resize(examples_.size() * block.factor_size());
     // Each example's slacks start at a unit of its own: how far its potentials may move.
     // lambda ||T||^2 <= F(0) bounds the weights.
     double start = 0;
-    for (std::size_t i = 0; i < e_.size(); ++i) start += e_.c()[i] * block.range();
-    e_.reducer().sum({&start, 1});
-    const double bound = 0.03 * std::sqrt(start / e_.lambda());
-    unit_.resize(e_.size());
+    for (std::size_t i = 0; i < examples_.size(); ++i) start += examples_.c()[i] * block.range();
+    examples_.reducer().sum({&start, 1});
+    const double bound = 0.03 * std::sqrt(start / examples_.lambda());
+    unit_.resize(examples_.size());
     each_example([&](std::size_t i) {
-      unit_[i] = block.range() + e_.r(i) * std::sqrt(e_.norm2(i)) * bound;
+      unit_[i] = block.range() + examples_.r(i) * std::sqrt(examples_.norm2(i)) * bound;
     });
-    double share = std::inner_product(unit_.begin(), unit_.end(), e_.c().begin(), 0.0);
+    double share = std::inner_product(unit_.begin(), unit_.end(), examples_.c().begin(), 0.0);
     if (!options.start.empty()) {
       std::copy(options.start.begin(), options.start.end(), t_.data());
       start_from(false);
@@ -57,20 +63,21 @@ class Interior {
       t_ = *near;
       start_from(true);
     } else {
-      each_example(
-          [&](std::size_t i) { block.start(e_.label()[i], unit_[i], &state_[i * stride_]); });
+      each_example([&](std::size_t i) {
+        block.start(examples_.label()[i], unit_[i], &state_[i * stride_]);
+      });
     }
-    e_.reducer().sum({&share, 1});
+    examples_.reducer().sum({&share, 1});
     // From there they head for products that weigh the same in the sum, c q s: the quadratic
     // program's own central path. (Paths on which an example of weight e^-10 keeps the same q s as
     // one of e^10 take up to ten times the steps.) The limit only keeps numbers finite.
-    for (std::size_t i = 0; i < e_.size(); ++i) {
-      unit_[i] = std::min(share / e_.c()[i], 1e30 * unit_[i]);
-      weight_ += e_.c()[i] * unit_[i];
+    for (std::size_t i = 0; i < examples_.size(); ++i) {
+      unit_[i] = std::min(share / examples_.c()[i], 1e30 * unit_[i]);
+      weight_ += examples_.c()[i] * unit_[i];
     }
     const std::size_t products = (stride_ - 2) / 2;  // q s and p pi of an example
     weight_ *= static_cast<double>(products);
-    e_.reducer().sum({&weight_, 1});
+    examples_.reducer().sum({&weight_, 1});
   }
 
   Solution run() {
@@ -87,7 +94,7 @@ class Interior {
       // Predictor: straight for complementarity 0.
       system_.factor([&](std::size_t i, std::size_t lane, double* b) {
         BarrierBlock& block = lanes_[lane].block;
-        block.factor(block.map(&state_[i * stride_]), e_.label()[i], 0, factors(i, lane));
+        block.factor(block.map(&state_[i * stride_]), examples_.label()[i], 0, factors(i, lane));
         block.response({b, k_ * k_});
       });
       const Outlook predictor = newton_step(0, false, a, right, change);
@@ -95,7 +102,7 @@ class Interior {
       const double left = 1 + reach * (predictor.slope + reach * predictor.curvature) / tau;
       const double ratio = std::clamp(left, 0.0, 1.0);
       // Corrector: centred as much as the predictor fell short, with its second-order term. Where
-      // that no longer brings tau down (the method can cycle), plain centring breaks the spell.
+      // that no longer brings tau down (the method can cycle), a step that only centres does.
       since_progress = tau < 0.9 * best_tau ? 0 : since_progress + 1;
       best_tau = std::min(best_tau, tau);
       const bool stalled = since_progress > 5;
@@ -110,7 +117,7 @@ class Interior {
   }
 
  private:
-  /// What a step along step_ would bring: how far it can go, and how the mean product, in units,
+  /// What a step along step_ would do: how long it can be, and how the mean product, in units,
   /// changes with its length.
   struct Outlook {
     double longest = 1e300;
@@ -135,19 +142,20 @@ class Interior {
   /// body(i) for every example, on all threads.
   template <typename Body>
   void each_example(const Body& body) const {
-    e_.each_lane([&](std::size_t begin, std::size_t end, std::size_t /*lane*/) {
+    examples_.each_lane([&](std::size_t begin, std::size_t end, std::size_t /*lane*/) {
       for (std::size_t i = begin; i < end; ++i) body(i);
     });
   }
 
   /// The players as the weights have them, of another lambda perhaps, a step back from the border:
-  /// an interior point method finds it hard to leave a border that it starts near. Those of the log
+  /// interior point methods are slow to leave a border that they start near. Those of the log
   /// loss' optimum, in q_, are off the border and next to feasible.
   void start_from(bool log_optimum) {
     const double back_q = log_optimum ? 1e-4 : 0.3;
     constexpr double back_p = 0.3;
     RowMatrix a;
-    e_.pass(t_, a, nullptr, keep_rows(e_.labels(), psi_.data(), log_optimum ? nullptr : q_.data()));
+    examples_.pass(t_, a, nullptr,
+                   keep_rows(examples_.labels(), psi_.data(), log_optimum ? nullptr : q_.data()));
     const BarrierBlock& block = lanes_[0].block;
     each_example([&](std::size_t i) {
       const std::span<const double> psi(&psi_[i * k_], k_);
@@ -155,41 +163,41 @@ class Interior {
       for (std::size_t y = 0; y < k_; ++y) {
         x.q[y] = (1 - back_q) * q_[i * k_ + y] + back_q / static_cast<double>(k_);
       }
-      if (!x.p.empty()) e_.game().predict(psi, x.p);
+      if (!x.p.empty()) examples_.game().predict(psi, x.p);
       for (double& p : x.p) p = (1 - back_p) * p + back_p / static_cast<double>(x.p.size());
       const double slack = 0.1 * (log_optimum ? block.range() : unit_[i]);
-      block.set_slacks(e_.label()[i], psi, slack, &state_[i * stride_]);
+      block.set_slacks(examples_.label()[i], psi, slack, &state_[i * stride_]);
     });
   }
 
   /// A pass with the adversaries as they stand, made distributions.
   PassTotals certify_pass(RowMatrix& a) {
-    e_.each_lane([&](std::size_t begin, std::size_t end, std::size_t) {
+    examples_.each_lane([&](std::size_t begin, std::size_t end, std::size_t) {
       for (std::size_t i = begin; i < end; ++i) {
         const double* q = &state_[i * stride_];
         const double sum = std::accumulate(q, q + k_, 0.0);
         for (std::size_t y = 0; y < k_; ++y) q_[i * k_ + y] = q[y] / sum;
       }
     });
-    return e_.pass(t_, a, q_.data(), keep_rows(e_.labels(), psi_.data(), nullptr));
+    return examples_.pass(t_, a, q_.data(), keep_rows(examples_.labels(), psi_.data(), nullptr));
   }
 
   /// Takes a step along step_; the mean product q s or p pi, in units, that it leads to.
   double advance_all(double length) {
-    e_.each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
+    examples_.each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
       const BarrierBlock& block = lanes_[lane].block;
       double products = 0;
       for (std::size_t i = begin; i < end; ++i) {
         BarrierState x = block.map(&state_[i * stride_]);
         advance(x, block.map(&step_[i * stride_]), length);
         block.unmap(x, &state_[i * stride_]);
-        products += e_.c()[i] * complementarity(x);
+        products += examples_.c()[i] * complementarity(x);
       }
       lanes_[lane].products = products;
     });
     double total = 0;
     for (const Lane& lane : lanes_) total += lane.products;
-    e_.reducer().sum({&total, 1});
+    examples_.reducer().sum({&total, 1});
     return total / weight_;
   }
 
@@ -205,9 +213,9 @@ class Interior {
     BarrierBlock& block = lanes_[lane].block;
     const BarrierState x = block.map(&state_[i * stride_]);
     if (keep_factors_) {
-      block.use(e_.label()[i], 0, factors(i, lane));
+      block.use(examples_.label()[i], 0, factors(i, lane));
     } else {
-      block.factor(x, e_.label()[i], 0, factors(i, lane));
+      block.factor(x, examples_.label()[i], 0, factors(i, lane));
     }
     BarrierState affine;
     if (second_order) affine = block.map(&step_[i * stride_]);
@@ -218,7 +226,7 @@ class Interior {
   /// second-order term is that of the step that stands there.
   Outlook newton_step(double tau, bool second_order, const RowMatrix& a, RowMatrix& right,
                       RowMatrix& change) {
-    e_.collect(
+    examples_.collect(
         [&](const BlockOf& at) {
           Lane& lane = lanes_[at.lane];
           for (std::size_t b = 0; b < at.rows; ++b) {
@@ -226,14 +234,14 @@ class Interior {
             prepare(i, at.lane, tau, second_order);
             lane.block.answer({}, lane.row);
             for (std::size_t y = 0; y < k_; ++y)
-              at.back[y * block_rows + b] = e_.a()[i] * lane.row[y];
+              at.back[y * block_rows + b] = examples_.a()[i] * lane.row[y];
           }
         },
         right);
-    right = a - e_.ridge().asDiagonal() * t_ - right;
+    right = a - examples_.ridge().asDiagonal() * t_ - right;
     system_.solve(right, change);
     for (Lane& lane : lanes_) lane.outlook = {};
-    e_.potentials(change, [&](const BlockOf& at) {
+    examples_.potentials(change, [&](const BlockOf& at) {
       Lane& lane = lanes_[at.lane];
       for (std::size_t b = 0; b < at.rows; ++b) {
         const std::size_t i = at.first + b;
@@ -243,7 +251,7 @@ class Interior {
         BarrierState d = lane.block.map(&step_[i * stride_]);
         lane.block.step(x, lane.row, d);
         lane.block.unmap(d, &step_[i * stride_]);
-        look_ahead(x, d, e_.c()[i], lane.outlook);
+        project(x, d, examples_.c()[i], lane.outlook);
       }
     });
     Outlook all;
@@ -254,13 +262,13 @@ class Interior {
       sums[1] += lane.outlook.curvature / weight_;
     }
     all.longest = -all.longest;
-    e_.reducer().max({&all.longest, 1});
-    e_.reducer().sum(sums);
+    examples_.reducer().max({&all.longest, 1});
+    examples_.reducer().sum(sums);
     return {-all.longest, sums[0], sums[1]};
   }
 
-  static void look_ahead(const BarrierState& x, const BarrierState& d, double weight,
-                         Outlook& outlook) {
+  static void project(const BarrierState& x, const BarrierState& d, double weight,
+                      Outlook& outlook) {
     outlook.longest = std::min(outlook.longest, longest_step(x, d));
     double slope = 0;
     double curvature = 0;
@@ -277,7 +285,7 @@ class Interior {
     outlook.curvature += weight * curvature;
   }
 
-  const Examples& e_;
+  const Examples& examples_;
   std::size_t k_;
   Monitor monitor_;
   Certifier certify_;

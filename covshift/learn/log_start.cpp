@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "covshift/learn/solvers.hpp"
@@ -31,28 +30,10 @@ double best_scale(const Examples& e, const RowMatrix& t) {
   return std::sqrt(low * high);
 }
 
-/// Where weights or scales differ by orders of magnitude, the optimum of log loss hangs on other
-/// examples than the game's, and to start from it takes more steps than to start from nothing.
-bool even(const Examples& e) {
-  std::array<double, 3> sums{0, 0, static_cast<double>(e.size())};
-  std::array<double, 2> largest{};
-  for (std::size_t i = 0; i < e.size(); ++i) {
-    const std::array<double, 2> own{e.c()[i], e.r(i)};
-    for (std::size_t j = 0; j < own.size(); ++j) {
-      sums[j] += own[j];
-      largest[j] = std::max(largest[j], own[j]);
-    }
-  }
-  e.reducer().sum(sums);
-  e.reducer().max(largest);
-  return largest[0] * sums[2] <= 10 * sums[0] && largest[1] * sums[2] <= 10 * sums[1];
-}
-
 }  // namespace
 
 std::optional<RowMatrix> log_start(const Examples& e, const SolveOptions& options,
                                    std::span<double> q) {
-  if (e.game().smooth() || !even(e)) return {};
   const auto game = log_game(e.labels());
   Problem problem = e.problem();
   problem.game = game.get();

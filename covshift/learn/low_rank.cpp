@@ -11,10 +11,10 @@
 namespace covshift {
 namespace {
 
-constexpr Eigen::Index kept = 48;     // vectors
+constexpr Eigen::Index kept = LowRank::vectors;
 constexpr double negligible = 1e-12;  // of the largest eigenvalue: rounding
 
-/// Of all holders, who must choose alike.
+/// Summed over all holders.
 double examples_of_all(const Examples& examples) {
   auto size = static_cast<double>(examples.size());
   examples.reducer().sum({&size, 1});
@@ -76,10 +76,6 @@ void multiply(int threads, RowMatrix& a, const Eigen::MatrixXd& b) {
 }
 
 }  // namespace
-
-bool LowRank::worth(const Examples& examples) {
-  return !examples.sparse() && examples.dims() >= 8 * kept && examples_of_all(examples) >= 8 * kept;
-}
 
 LowRank::LowRank(const Examples& examples, std::uint64_t seed) : threads_(examples.threads()) {
   const double k = examples.labels();

@@ -9,7 +9,7 @@
 namespace covshift {
 
 std::vector<double> Examples::squares() const {
-  std::vector<std::vector<double>> partial(lanes_);
+  std::vector<std::vector<double>> partial(lanes());
   each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
     partial[lane].assign(dims(), 0.0);
     double* sum = partial[lane].data();
@@ -18,7 +18,7 @@ std::vector<double> Examples::squares() const {
       each_entry(i, [&](std::size_t j, double z) { sum[j] += weight * z * z; });
     }
   });
-  for (std::size_t lane = 1; lane < lanes_; ++lane) {
+  for (std::size_t lane = 1; lane < lanes(); ++lane) {
     for (std::size_t j = 0; j < partial[0].size(); ++j) partial[0][j] += partial[lane][j];
   }
   reducer_->sum(partial[0]);
@@ -32,9 +32,9 @@ void Examples::grams(int count, const MomentWeights& fill,
   // Partial sums are large here: fewer lanes where they would outgrow 256 MB, or the examples.
   const std::size_t room =
       std::min((std::size_t{1} << 25U) / (d * pitch * count), size() / 1024) + 1;
-  const std::size_t lanes = std::min(lanes_, room);
+  const std::size_t lanes = std::min(ScaledRows::lanes(), room);
   std::vector<std::vector<double>> partial(lanes);  // of each gram, the rows of its lower triangle
-  parallel_tasks(threads_, lanes, [&](std::size_t lane) {
+  parallel_tasks(threads(), lanes, [&](std::size_t lane) {
     const std::size_t end = size() * (lane + 1) / lanes;
     partial[lane].assign(count * d * pitch, 0.0);
     std::vector<double> rows(block_rows * pitch);
@@ -88,8 +88,8 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
   constexpr std::size_t tile = 264;  // too long for the kernels to fetch the next block ahead
   constexpr std::size_t lanes = 4;
   const auto count = static_cast<std::size_t>(x.cols());
-  const std::size_t tiles = (cols_ + tile - 1) / tile;
-  const auto width_of = [&](std::size_t c) { return std::min(tile, cols_ - c * tile); };
+  const std::size_t tiles = (cols() + tile - 1) / tile;
+  const auto width_of = [&](std::size_t c) { return std::min(tile, cols() - c * tile); };
   // Tile after tile, each as the kernels want weights.
   const auto at = [&](std::size_t y, std::size_t j) {
     const std::size_t c = j / tile;
@@ -97,24 +97,22 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
   };
   const std::size_t room = count * tile * (tiles - 1) + count * padded(width_of(tiles - 1));
   LargeVector vectors(room);
-  parallel_tasks(threads_, tiles, [&](std::size_t c) {
+  parallel_tasks(threads(), tiles, [&](std::size_t c) {
     for (std::size_t j = c * tile; j < c * tile + width_of(c); ++j) {
       for (std::size_t y = 0; y < count; ++y) vectors[at(y, j)] = x.data()[j * count + y];
     }
   });
-  const double* bias = problem_.bias ? x.data() + cols_ * count : nullptr;
+  const double* bias = problem_.bias ? x.data() + cols() * count : nullptr;
 
   std::vector<LargeVector> sums(lanes);
   std::vector<std::vector<double>> sums_of_bias(lanes);
-  std::array<double, lanes> traces{};
-  parallel_tasks(threads_, lanes, [&](std::size_t lane) {
+  parallel_tasks(threads(), lanes, [&](std::size_t lane) {
     LargeVector& sum = sums[lane];
     sum.assign(room, 0.0);
     sums_of_bias[lane].assign(count, 0.0);
     Workspace work;
     std::vector<double> part(count * block_rows);
     std::vector<double> psi(count * block_rows);
-    double trace = 0;
     const std::size_t end = size() * (lane + 1) / lanes;
     for (std::size_t first = size() * lane / lanes; first < end; first += block_rows) {
       const std::size_t n = std::min(block_rows, end - first);
@@ -122,20 +120,8 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
       const auto slice = [&](std::size_t c) {
         return DenseBlock{rows.data + c * tile, rows.stride, n, width_of(c)};
       };
-      const auto add_square = [&](std::size_t b, double square) {
-        trace += a_[first + b] * r(first + b) * square;
-      };
-      for (std::size_t b = 0; b < n && bias != nullptr; ++b) {
-        add_square(b, bias_of(first + b) * bias_of(first + b));
-      }
       std::fill(psi.begin(), psi.end(), 0.0);
       for (std::size_t c = 0; c < tiles; ++c) {
-        for (std::size_t b = 0; b < n; ++b) {
-          const double* row = slice(c).data + b * rows.stride;
-          double square = 0;
-          kernels().columns_sums(width_of(c), 1, 0, row, row, &square);
-          add_square(b, square);
-        }
         kernels().times(slice(c), vectors.data() + count * tile * c, count, part.data());
         for (std::size_t y = 0; y < count; ++y) {
           for (std::size_t b = 0; b < n; ++b) psi[y * block_rows + b] += part[y * block_rows + b];
@@ -153,10 +139,9 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
         kernels().times_transposed(slice(c), psi.data(), count, sum.data() + count * tile * c);
       }
     }
-    traces[lane] = trace;
   });
   out = RowMatrix::Zero(x.rows(), x.cols());
-  parallel_tasks(threads_, tiles, [&](std::size_t c) {
+  parallel_tasks(threads(), tiles, [&](std::size_t c) {
     for (const LargeVector& sum : sums) {
       for (std::size_t j = c * tile; j < c * tile + width_of(c); ++j) {
         for (std::size_t y = 0; y < count; ++y) out.data()[j * count + y] += sum[at(y, j)];
@@ -164,12 +149,11 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
     }
   });
   for (std::size_t y = 0; y < count && bias != nullptr; ++y) {
-    for (const std::vector<double>& sum : sums_of_bias) out.data()[cols_ * count + y] += sum[y];
+    for (const std::vector<double>& sum : sums_of_bias) out.data()[cols() * count + y] += sum[y];
   }
   reducer_->sum({out.data(), static_cast<std::size_t>(out.size())});
-  double trace = std::accumulate(traces.begin(), traces.end(), 0.0);
-  reducer_->sum({&trace, 1});
-  return trace;
+  const std::vector<double> diagonal = squares();
+  return std::accumulate(diagonal.begin(), diagonal.end(), 0.0);
 }
 
 }  // namespace covshift

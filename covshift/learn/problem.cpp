@@ -15,8 +15,8 @@ template <typename T>
 void check_rows(const DenseRows<T>& x, std::size_t first, std::size_t last, std::size_t cols) {
   for (std::size_t i = first; i < last; ++i) {
     const T* row = x.data + i * x.stride;
-    // Non-finite numbers survive multiplication by 0: sums tell for the whole row, several of them
-    // so that additions need not wait for each other.
+    // Non-finite numbers stay non-finite when multiplied by 0, so one sum tests the whole row;
+    // several of them, so that additions do not wait for each other.
     std::array<T, 8> probe{};
     std::size_t j = 0;
     for (; j + probe.size() <= cols; j += probe.size()) {
@@ -37,8 +37,9 @@ template <typename T>
 void check_rows(const SparseRows<T>& x, std::size_t first, std::size_t last, std::size_t cols) {
   for (std::size_t i = first; i < last; ++i) {
     if (x.offsets[i] < 0 || x.offsets[i + 1] < x.offsets[i]) {
-      fail_input("the entries of example {} begin at {} and end before {}; offsets must not fall",
-                 i + 1, x.offsets[i], x.offsets[i + 1]);
+      fail_input(
+          "the entries of example {} begin at offset {} and end at {}; offsets must not decrease",
+          i + 1, x.offsets[i], x.offsets[i + 1]);
     }
     for (std::int64_t e = x.offsets[i]; e < x.offsets[i + 1]; ++e) {
       if (x.columns[e] < 0 || static_cast<std::size_t>(x.columns[e]) >= cols) {
@@ -87,7 +88,7 @@ void check_settings(const Problem& p) {
   const int k = p.game->labels();
   if (m == 0) fail_input("there are no examples to learn from");
   if (p.features.cols == 0 && !p.bias)
-    fail_input("there are no features and no bias: nothing to learn");
+    fail_input("there are no features and no bias, so there is nothing to learn");
   if (!(p.lambda > 0) || !std::isfinite(p.lambda)) {
     fail_input("lambda must be a positive number, not {}", p.lambda);
   }
@@ -103,7 +104,8 @@ void check_settings(const Problem& p) {
   for (std::size_t i = 0; i < p.sample_weight.size(); ++i) {
     const double w = p.sample_weight[i];
     if (!(w >= 0) || !std::isfinite(w)) {
-      fail_input("the weight of example {} is {}; weights are finite and not negative", i + 1, w);
+      fail_input("the weight of example {} is {}; weights must be finite and not negative", i + 1,
+                 w);
     }
     any = any || w > 0;
   }
@@ -113,7 +115,12 @@ void check_settings(const Problem& p) {
       fail_input("the log weight of example {} is {}; it must be finite", i + 1, p.log_weight[i]);
     }
   }
-  if (p.scales < 1) fail_input("a problem has at least one scale, not {}", p.scales);
+  check_scales(p);
+}
+
+void check_scales(const ScaledFeatures& p) {
+  const std::size_t m = p.features.rows;
+  if (p.scales < 1) fail_input("a problem needs at least one scale, not {}", p.scales);
   if (!p.log_scale.empty() && p.log_scale.size() != m * p.scales) {
     fail_input("log scales: {} numbers for {} examples of {} scales", p.log_scale.size(), m,
                p.scales);
@@ -125,12 +132,13 @@ void check_settings(const Problem& p) {
     }
   }
   if (!p.scale_of_column.empty() && p.scale_of_column.size() != p.features.cols) {
-    fail_input("{} columns, but the scales of {}", p.features.cols, p.scale_of_column.size());
+    fail_input("scale_of_column has {1} numbers for {0} columns", p.features.cols,
+               p.scale_of_column.size());
   }
   const auto known = [&](int scale) { return scale >= 0 && scale < p.scales; };
   if (!std::all_of(p.scale_of_column.begin(), p.scale_of_column.end(), known) ||
       !known(p.scale_of_bias)) {
-    fail_input("a column or the bias names a scale outside 0..{}", p.scales - 1);
+    fail_input("a column or the bias has a scale outside 0..{}", p.scales - 1);
   }
 }
 

@@ -23,13 +23,23 @@
 
 namespace covshift {
 
+/// Features under scales: what potentials are made of. All of it the caller's memory.
+struct ScaledFeatures {
+  MatrixView features;  ///< phi(x_i), without the constant of the bias
+  bool bias = true;     ///< a constant feature 1
+  /// log r for each example and scale, row-major, `scales` to a row (empty: 0), and which scale
+  /// each column (empty: 0 for all) and the bias take.
+  std::span<const double> log_scale;
+  int scales = 1;
+  std::span<const int> scale_of_column;
+  int scale_of_bias = 0;
+};
+
 /// Everything a solver needs; all of it the caller's memory.
-struct Problem {
+struct Problem : ScaledFeatures {
   const Game* game = nullptr;   ///< the loss; K = game->labels()
-  MatrixView features;          ///< phi(x_i), without the constant of the bias
   std::span<const int> labels;  ///< y_i in 0 .. K-1
   double lambda = 0;
-  bool bias = true;  ///< a constant feature 1
   /// False leaves the bias out of ||T||^2. Every class must then have examples: the optimal bias of
   /// a class without any is minus infinity.
   bool penalise_bias = true;
@@ -39,17 +49,12 @@ struct Problem {
   std::span<const double> sample_weight;
   /// log w_i = log P_test(x_i)/P_train(x_i) (empty: 0). Not part of m.
   std::span<const double> log_weight;
-  /// log r for each example and scale, row-major, `scales` to a row (empty: 0), and which scale
-  /// each column (empty: 0 for all) and the bias take.
-  std::span<const double> log_scale;
-  int scales = 1;
-  std::span<const int> scale_of_column;
-  int scale_of_bias = 0;
 };
 
-/// Throws Error (input) that names the offending value and its place: of the features, and of all
-/// else.
+/// Throw Error (input) that names the offending value and its place: of the features (a pass over
+/// them), of their scales, of everything but the features, of all.
 void check_features(const MatrixView& features, int threads);
+void check_scales(const ScaledFeatures& features);
 void check_settings(const Problem& problem);
 inline void check(const Problem& problem, int threads = 1) {
   check_settings(problem);

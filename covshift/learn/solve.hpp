@@ -1,4 +1,4 @@
-// The door to learn/: a problem in, weights with a certificate out.
+// The entry point of learn/: a problem in, weights with a certificate out.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@ namespace covshift {
 
 enum class Status {
   converged,        ///< gap <= tolerance * max(1, |objective|)
-  iteration_limit,  ///< out of iterations, or rounding leaves no step; the gap says how far it got
+  iteration_limit,  ///< out of iterations, or no step improves on rounding; see the gap
   time_limit,
-  stopped,     ///< the observer said so
+  stopped,     ///< by the observer
   non_finite,  ///< the numbers overflowed; the last finite weights are returned
 };
 std::string_view to_string(Status status);
@@ -47,9 +47,6 @@ struct SolveOptions {
   std::span<const double> start_adversary;
   Observer observer;
   const Reducer* reducer = nullptr;  ///< for examples in several places
-  /// The caller has called check_features() on these: looking at every number once more would take
-  /// as long as a step.
-  bool features_checked = false;
 };
 
 struct Solution {
@@ -67,6 +64,8 @@ struct Solution {
 /// Checks the problem (throws Error) and solves it. The same answer, bit for bit, for any number
 /// of threads.
 Solution solve(const Problem& problem, const SolveOptions& options = {});
+/// The same for a problem that has been checked (see check).
+Solution solve(const class Examples& examples, const SolveOptions& options);
 
 /// F, its gradient, D at the adversary's answer and their gap at given weights.
 struct Evaluation {

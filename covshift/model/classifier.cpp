@@ -8,6 +8,7 @@
 #include "covshift/base/threads.hpp"
 #include "covshift/data/number.hpp"
 #include "covshift/data/rows.hpp"
+#include "covshift/learn/examples.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 
 namespace covshift {
@@ -186,7 +187,6 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   cv.seed = options.solve.seed;
   cv.threads = options.solve.threads;
   cv.solve = options.solve;
-  cv.solve.features_checked = true;
   cv.cancelled = options.cancelled;
 
   // Candidates are compared by their held-out losses; a single one with a given lambda needs none.
@@ -226,7 +226,7 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
     if (options.cancelled && options.cancelled()) return false;
     return !options.solve.observer || options.solve.observer(progress);
   };
-  Solution solution = solve(setting.problem, last);
+  Solution solution = solve(Examples(setting.problem, last.threads, last.reducer), last);
 
   Classifier model(setting.shift);
   model.method_ = chosen->method->name;

@@ -5,7 +5,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/game/matrix_game.hpp"
-#include "covshift/learn/examples.hpp"
+#include "covshift/learn/scaled_rows.hpp"
 #include "covshift/model/classifier.hpp"
 
 namespace covshift {
@@ -41,50 +41,32 @@ std::vector<double> shrunk_row(const MatrixView& x, std::size_t row) {
 
 void Classifier::evaluate(const MatrixView& x, const GivenDensities& given, double* psi,
                           double* log_ratio) const {
-  Shift::Rows rows = shift_.at(x, given);
+  const Shift::Rows rows = shift_.at(x, given);
   std::copy(rows.log_ratio.begin(), rows.log_ratio.end(), log_ratio);
-  const int scales = shift_.scales();
-  // The training examples' arithmetic, with weights that make w r = 1. A row far out may be under
-  // scales beyond all numbers: at e^+-200 its answer is settled.
-  const std::vector<int> labels(x.rows, 0);
-  std::vector<double> log_weight(x.rows, 0.0);
-  for (std::size_t i = 0; i < x.rows && !rows.log_scale.empty(); ++i) {
-    double* scale = rows.log_scale.data() + i * static_cast<std::size_t>(scales);
-    const double largest = *std::max_element(scale, scale + scales);
-    const double settled = std::clamp(largest, -200.0, 200.0);
-    for (int s = 0; s < scales; ++s) scale[s] -= largest - settled;
-    log_weight[i] = -settled;
-  }
-  Problem problem;
-  problem.game = game_.get();
-  problem.features = x;
-  problem.labels = labels;
-  problem.lambda = 1;
-  problem.bias = bias_;
-  problem.log_weight = log_weight;
-  problem.log_scale = rows.log_scale;
-  problem.scales = scales;
-  problem.scale_of_column = shift_.scale_of_column();
-  problem.scale_of_bias = shift_.scale_of_bias();
-  check(problem);
+  ScaledFeatures features;
+  features.features = x;
+  features.bias = bias_;
+  features.log_scale = rows.log_scale;
+  features.scales = shift_.scales();
+  features.scale_of_column = shift_.scale_of_column();
+  features.scale_of_bias = shift_.scale_of_bias();
+  check_features(x, 1);
+  check_scales(features);
+  const int labels = game_->labels();
   const RowMatrix t = Eigen::Map<const RowMatrix>(
-      weights_.data(), static_cast<Eigen::Index>(cols_) + (bias_ ? 1 : 0), game_->labels());
-  const auto k = static_cast<std::size_t>(game_->labels());
-  const Examples examples(problem, 1, nullptr);
-  examples.potentials(t, psi);  // a row's digits do not depend on its company
+      weights_.data(), static_cast<Eigen::Index>(cols_) + (bias_ ? 1 : 0), labels);
+  ScaledRows(features, labels, 1).potentials(t, psi);  // rows do not depend on each other
 
   // Features so large that their products overflow: the same direction from nearer by.
+  const auto k = static_cast<std::size_t>(labels);
+  const auto scales = static_cast<std::size_t>(features.scales);
   for (std::size_t i = 0; i < x.rows; ++i) {
     if (finite({psi + i * k, k})) continue;
     const std::vector<double> row = shrunk_row(x, i);
-    Problem one = problem;
+    ScaledFeatures one = features;
     one.features = MatrixView::dense(row.data(), 1, x.cols);
-    one.labels = problem.labels.subspan(i, 1);
-    one.log_weight = problem.log_weight.subspan(i, 1);
-    if (!one.log_scale.empty()) {
-      one.log_scale = problem.log_scale.subspan(i * static_cast<std::size_t>(scales), scales);
-    }
-    Examples(one, 1, nullptr).potentials(t, psi + i * k);
+    if (!one.log_scale.empty()) one.log_scale = features.log_scale.subspan(i * scales, scales);
+    ScaledRows(one, labels, 1).potentials(t, psi + i * k);
   }
 }
 

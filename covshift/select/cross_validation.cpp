@@ -14,41 +14,20 @@
 namespace covshift {
 namespace {
 
-/// Potentials of the held-out examples (those of `held_out`) at weights T, written to their rows.
-void held_out_psi(const Examples& examples, const std::vector<double>& weights, double* psi) {
-  const auto k = static_cast<std::size_t>(examples.labels());
-  std::vector<double> own(examples.size() * k);
-  const RowMatrix t =
-      Eigen::Map<const RowMatrix>(weights.data(), examples.dims(), examples.labels());
-  examples.potentials(t, own.data());
-  for (std::size_t i = 0; i < examples.size(); ++i) {
-    std::copy_n(own.data() + i * k, k, psi + examples.row(i) * k);
+/// Potentials of the rows of fold f at weights T, written to their places.
+void held_out_psi(const Problem& problem, const std::vector<int>& fold, int f,
+                  const std::vector<double>& weights, double* psi) {
+  std::vector<std::size_t> own;
+  for (std::size_t i = 0; i < fold.size(); ++i) {
+    if (fold[i] == f) own.push_back(i);
   }
-}
-
-/// Their losses, likewise. `psi` is room for the potentials of all rows.
-void held_out_losses(const Problem& held_out, const std::vector<double>& weights,
-                     std::vector<double>& psi, double* losses) {
-  const Examples examples(held_out, 1, nullptr);
-  const auto k = static_cast<std::size_t>(examples.labels());
-  const Game& game = examples.game();
-  psi.resize(held_out.features.rows * k);
-  held_out_psi(examples, weights, psi.data());
-  std::vector<double> p(game.actions());
-  for (std::size_t i = 0; i < examples.size(); ++i) {
-    const int label = examples.label()[i];
-    const std::span<double> own(psi.data() + examples.row(i) * k, k);
-    if (game.smooth()) {
-      // V(psi) - psi[y] is the log loss itself, finite where the probability underflows.
-      const double shift = own[label];
-      for (double& x : own) x -= shift;
-      double value = 0;
-      game.play(1, own.data(), &label, &value, p.data());
-      losses[examples.row(i)] = value;
-    } else {
-      game.predict(own, p);
-      losses[examples.row(i)] = game.loss(p, label);
-    }
+  const ScaledRows rows(problem, problem.game->labels(), 1, std::move(own));
+  const auto k = static_cast<std::size_t>(rows.labels());
+  std::vector<double> found(rows.size() * k);
+  rows.potentials(Eigen::Map<const RowMatrix>(weights.data(), rows.dims(), rows.labels()),
+                  found.data());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::copy_n(found.data() + i * k, k, psi + rows.row(i) * k);
   }
 }
 
@@ -56,7 +35,6 @@ std::vector<int> checked_folds(const Problem& problem, const CrossValidation& op
   Problem sound = problem;
   sound.lambda = 1;  // the problem's own is not used
   check_settings(sound);
-  if (!options.solve.features_checked) check_features(sound.features, options.threads);
   std::vector<int> fold = stratified_folds(problem.features, problem.labels, problem.sample_weight,
                                            options.folds, options.seed);
   const auto counted = static_cast<std::size_t>(
@@ -68,29 +46,26 @@ std::vector<int> checked_folds(const Problem& problem, const CrossValidation& op
   return fold;
 }
 
-/// A fold's two problems, which differ in the weights of their rows only.
-struct Split {
-  Split(const Problem& problem, const std::vector<int>& fold, int f)
-      : inside(fold.size(), 0.0), outside(fold.size(), 0.0), training(problem), held_out(problem) {
-    for (std::size_t i = 0; i < fold.size(); ++i) {
-      if (fold[i] < 0) continue;
-      const double weight = problem.sample_weight.empty() ? 1 : problem.sample_weight[i];
-      (fold[i] == f ? outside : inside)[i] = weight;
-    }
-    training.sample_weight = inside;
-    held_out.sample_weight = outside;
+/// The sample weights of the problem without fold f.
+std::vector<double> weights_without(const Problem& problem, const std::vector<int>& fold, int f) {
+  std::vector<double> weight(fold.size(), 0.0);
+  for (std::size_t i = 0; i < fold.size(); ++i) {
+    if (fold[i] < 0 || fold[i] == f) continue;
+    weight[i] = problem.sample_weight.empty() ? 1 : problem.sample_weight[i];
   }
-  Split(const Split&) = delete;
-  Split& operator=(const Split&) = delete;
+  return weight;
+}
 
-  std::vector<double> inside, outside;
-  Problem training, held_out;
-};
+/// The problem without fold f, at its lambda; throws if stopped.
+Solution solve_without(const Problem& problem, const SolveOptions& options) {
+  Solution solution = solve(Examples(problem, options.threads), options);
+  if (solution.status == Status::stopped) throw Error(Error::Kind::stopped, "stopped");
+  return solution;
+}
 
 SolveOptions fold_options(const CrossValidation& options) {
   SolveOptions solve_options = options.solve;
   solve_options.threads = 1;
-  solve_options.features_checked = true;  // by checked_folds
   solve_options.seed = options.seed;
   solve_options.observer = [&options](const Progress&) {
     return !options.cancelled || !options.cancelled();
@@ -138,19 +113,24 @@ std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossVa
   // losses[l * m + i]: of example i, held out, at lambda l.
   std::vector<double> losses(lambdas.size() * m, 0.0);
   parallel_tasks(options.threads, static_cast<std::size_t>(options.folds), [&](std::size_t f) {
-    Split split(problem, fold, static_cast<int>(f));
+    const auto own = static_cast<int>(f);
+    const std::vector<double> weight = weights_without(problem, fold, own);
+    Problem training = problem;
+    training.sample_weight = weight;
     SolveOptions solve_options = fold_options(options);
-    std::vector<double> psi;
+    const auto k = static_cast<std::size_t>(problem.game->labels());
+    std::vector<double> psi(m * k);
     Solution solution;
     for (std::size_t l = 0; l < lambdas.size(); ++l) {
-      split.training.lambda = lambdas[l];
-      split.held_out.lambda = lambdas[l];
+      training.lambda = lambdas[l];
       solve_options.start = solution.weights;
       solve_options.start_adversary = solution.adversary;
-      Solution next = solve(split.training, solve_options);
-      if (next.status == Status::stopped) throw Error(Error::Kind::stopped, "stopped");
-      solution = std::move(next);
-      held_out_losses(split.held_out, solution.weights, psi, losses.data() + l * m);
+      solution = solve_without(training, solve_options);
+      held_out_psi(problem, fold, own, solution.weights, psi.data());
+      for (std::size_t i = 0; i < m; ++i) {
+        if (fold[i] != own) continue;
+        losses[l * m + i] = problem.game->loss_at({psi.data() + i * k, k}, problem.labels[i]);
+      }
       const std::lock_guard lock(mutex);
       ++done;
       if (options.progress) {
@@ -186,10 +166,11 @@ std::vector<double> held_out_potentials(const Problem& problem, const CrossValid
   const auto k = static_cast<std::size_t>(problem.game->labels());
   std::vector<double> psi(problem.features.rows * k, 0.0);
   parallel_tasks(options.threads, static_cast<std::size_t>(options.folds), [&](std::size_t f) {
-    const Split split(problem, fold, static_cast<int>(f));
-    const Solution solution = solve(split.training, fold_options(options));
-    if (solution.status == Status::stopped) throw Error(Error::Kind::stopped, "stopped");
-    held_out_psi(Examples(split.held_out, 1, nullptr), solution.weights, psi.data());
+    const std::vector<double> weight = weights_without(problem, fold, static_cast<int>(f));
+    Problem training = problem;
+    training.sample_weight = weight;
+    const Solution solution = solve_without(training, fold_options(options));
+    held_out_psi(problem, fold, static_cast<int>(f), solution.weights, psi.data());
   });
   return psi;
 }

@@ -38,7 +38,8 @@ std::vector<int> stratified_folds(const MatrixView& features, std::span<const in
                                   unsigned long long seed);
 
 /// Held-out losses along the path of lambdas, largest first, each fit started from the one before.
-/// The problem's own lambda is not used. Folds run in parallel; the result does not depend on it.
+/// The problem's own lambda is not used; its features must have been checked (check_features).
+/// Folds run in parallel; the result does not depend on it.
 std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossValidation& options);
 
 /// The potentials of every example, m x K, by a fit at the problem's lambda that has not seen it:

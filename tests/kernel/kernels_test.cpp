@@ -1,6 +1,8 @@
 // Every set of kernels that this processor runs, against the sums and games written out.
 #include "covshift/kernel/kernels.hpp"
 
+#include "covshift/base/error.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -253,55 +255,6 @@ TEST_P(Kernel, WeighsEveryExample) {
   }
 }
 
-TEST_P(Kernel, RoundedRowsAreTheirNumbersToEightDigits) {
-  const auto nearest = [](double x) {  // of 8 binary digits, of two as near the even one
-    int exponent = 0;
-    const double m = std::frexp(static_cast<double>(static_cast<float>(x)), &exponent);
-    return std::ldexp(std::nearbyint(std::ldexp(m, 8)), exponent - 8);
-  };
-  for (const std::size_t rows : {1U, 4U, 7U}) {
-    for (const std::size_t columns : {1U, 16U, 31U, 32U, 70U}) {
-      for (const std::size_t labels : {1U, 2U, 6U}) {
-        const std::size_t pitch = rounded_columns(columns);
-        std::vector<double> z = numbers(rows * columns, 5);
-        z[0] = 257;  // as near to 256 as to 258
-        std::vector<RoundedPair> pairs(rows * pitch / 2, 7);
-        for (std::size_t b = 0; b < rows; ++b) {
-          double squares = 0;
-          for (std::size_t j = 0; j < columns; ++j) squares += std::pow(z[b * columns + j], 2);
-          EXPECT_NEAR(kernel.round(&z[b * columns], columns, &pairs[b * pitch / 2]), squares,
-                      1e-12 * squares);
-        }
-        for (double& x : z) x = nearest(x);
-        const RoundedBlock block{pairs.data(), rows, columns};
-        const std::vector<double> weights = numbers(labels * pitch);
-        const std::vector<float> t(weights.begin(), weights.end());
-        std::vector<double> psi(labels * block_rows);
-        kernel.rounded_times(block, t.data(), labels, psi.data());
-        const std::vector<double> back = numbers(labels * block_rows);
-        std::vector<float> sum(labels * pitch, 0.25F);
-        kernel.rounded_times_transposed(block, back.data(), labels, sum.data());
-        for (std::size_t y = 0; y < labels; ++y) {
-          for (std::size_t b = 0; b < rows; ++b) {
-            double expected = 0;
-            for (std::size_t j = 0; j < columns; ++j) {
-              expected += static_cast<double>(t[y * pitch + j]) * z[b * columns + j];
-            }
-            ASSERT_NEAR(psi[y * block_rows + b], expected, 1e-3) << rows << ' ' << columns;
-          }
-          for (std::size_t j = 0; j < pitch; ++j) {
-            double expected = 0.25;
-            for (std::size_t b = 0; b < rows && j < columns; ++b) {
-              expected += back[y * block_rows + b] * z[b * columns + j];
-            }
-            ASSERT_NEAR(static_cast<double>(sum[y * pitch + j]), expected, 1e-3) << j;
-          }
-        }
-      }
-    }
-  }
-}
-
 TEST_P(Kernel, LogisticIsItsFormula) {
   for (const std::size_t n : {1U, 3U, 8U, 21U, 800U}) {
     std::vector<double> margin = numbers(n, 5);
@@ -414,6 +367,26 @@ TEST_P(Kernel, WhatIsNotANumberStaysSo) {
     kernel.zero_one_game(block_rows, 3, psi.data(), value.data(), q.data());
     EXPECT_FALSE(std::isfinite(value[5]));
     EXPECT_TRUE(std::isfinite(value[4]));
+  }
+}
+
+TEST(Kernels, AreChosenByName) {
+  for (const Kernels* k : runnable_kernels()) {
+    EXPECT_EQ(&kernels_named(std::string(k->name).c_str()), k);
+  }
+  EXPECT_EQ(&kernels_named(nullptr), runnable_kernels().back());
+  EXPECT_EQ(&kernels_named(""), runnable_kernels().back());
+}
+
+TEST(Kernels, AMistypedNameIsAnErrorThatListsThoseThereAre) {
+  try {
+    kernels_named("avx3");
+    FAIL();
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_EQ(error.kind(), Error::Kind::input);
+    EXPECT_EQ(message.find("COVSHIFT_KERNELS is 'avx3'; this processor runs baseline"), 0U)
+        << message;
   }
 }
 

@@ -133,14 +133,14 @@ TEST(BadInput, scale_indices) {
     Data data = good();
     data.scales = 2;
     data.scale_of = {0, bad, 1};
-    EXPECT_THAT(message_of(data.problem()), HasSubstr("names a scale outside 0..1"));
+    EXPECT_THAT(message_of(data.problem()), HasSubstr("has a scale outside 0..1"));
     data.scale_of = {0, 0, 1};
     data.scale_of_bias = bad;
-    EXPECT_THAT(message_of(data.problem()), HasSubstr("names a scale outside 0..1"));
+    EXPECT_THAT(message_of(data.problem()), HasSubstr("has a scale outside 0..1"));
   }
   Data data = good();
   data.scale_of = {0, 0};
-  EXPECT_THAT(message_of(data.problem()), HasSubstr("3 columns, but the scales of 2"));
+  EXPECT_THAT(message_of(data.problem()), HasSubstr("scale_of_column has 2 numbers for 3 columns"));
 }
 
 TEST(BadInput, options) {
@@ -163,10 +163,11 @@ TEST(BadInput, options) {
   std::vector<double> adversary(data.m * 3, 1.0 / 3);
   adversary[5] = 0.5;
   options.start_adversary = adversary;
-  EXPECT_THAT(message_of(data.problem(), options), HasSubstr("no distribution for example 2"));
+  EXPECT_THAT(message_of(data.problem(), options),
+              HasSubstr("adversary of example 2 is not a probability distribution"));
   adversary.pop_back();
   options.start_adversary = adversary;
-  EXPECT_THAT(message_of(data.problem(), options), HasSubstr("an adversary of"));
+  EXPECT_THAT(message_of(data.problem(), options), HasSubstr("the starting adversary has"));
   EXPECT_THROW(evaluate(data.problem(), std::vector<double>(3)), Error);
   EXPECT_THROW(evaluate(data.problem(), start), Error);
 }

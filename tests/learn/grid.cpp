@@ -202,7 +202,8 @@ TEST(Hard, weights_beyond_numbers_are_an_error) {
   data.log_w[6] = 0;
   data.log_r[6] = 0;
   data.weight.assign(data.m, 1e308);
-  EXPECT_NE(message_of(data.problem()).find("sample weights add up"), std::string::npos)
+  EXPECT_NE(message_of(data.problem()).find("the sum of the sample weights overflows a double"),
+            std::string::npos)
       << message_of(data.problem());
 }
 

@@ -3,6 +3,7 @@
 
 #include <Eigen/Dense>
 
+#include "covshift/learn/rules.hpp"
 #include "tests/learn/support.hpp"
 
 namespace covshift::testing {
@@ -78,7 +79,7 @@ TEST(LowRank, ProductsWithMomentsForAnyNumberOfThreads) {
 TEST(LowRank, IsTheInverseWhereTheRankIsLow) {
   const Data data = correlated(500, 450, 12, 0);
   const Examples examples(data.problem(), 1, nullptr);
-  ASSERT_TRUE(LowRank::worth(examples));
+  ASSERT_EQ(choose_preconditioning(ProblemSize(examples)), Preconditioning::low_rank);
   const Eigen::MatrixXd moments = second_moments(examples);
   const LowRank low_rank(examples, 5);
   Random random(6);
@@ -137,7 +138,7 @@ TEST(LowRank, NewtonOnLongRows) {
   }
   Problem sparse = data.problem();
   sparse.features.storage = SparseRows<double>{offsets.data(), columns.data(), data.x.data()};
-  EXPECT_FALSE(LowRank::worth(Examples(sparse, 1, nullptr)));
+  EXPECT_EQ(choose_preconditioning(ProblemSize(Examples(sparse, 1))), Preconditioning::diagonal);
   const Solution other = solve(sparse, options);
   EXPECT_EQ(other.status, Status::converged);
   EXPECT_NEAR(solution.objective, other.objective, 1e-9);
@@ -176,62 +177,13 @@ TEST(LowRank, NewtonOnTinyNumbers) {
   }
 }
 
-/// The same product with the rows' own numbers and with rounded ones, which are exact here.
-TEST(RoundedRows, GiveTheSameProducts) {
-  Random random(4);
-  for (const auto& [m, d] : {std::array{70, 30}, {5, 1}, {40, 264}, {150, 600}}) {
-    for (const bool views : {false, true}) {
-      Data data = correlated(static_cast<std::size_t>(m), static_cast<std::size_t>(d), 2, 1);
-      for (double& x : data.x) x = static_cast<double>(random.below(255)) - 127;
-      data.bias = views;
-      if (views) {  // scales that are powers of 2, and examples that take no part
-        data.scales = 2;
-        for (int i = 0; i < m; ++i) {
-          data.weight.push_back(i % 7 == 3 ? 0 : random.uniform(0.5, 2));
-          data.log_r.push_back(std::log(2.0) * static_cast<double>(random.below(3)));
-          data.log_r.push_back(std::log(2.0) * static_cast<double>(random.below(3)));
-        }
-        for (int j = 0; j < d; ++j) data.scale_of.push_back(j % 2);
-        data.scale_of_bias = 1;
-      }
-      const Problem problem = data.problem();
-      const RowMatrix t = RowMatrix::NullaryExpr(Examples(problem, 1, nullptr).dims(), data.k,
-                                                 [&] { return random.normal(); });
-      const auto answer = [](const BlockOf& block) {
-        for (int y = 0; y < 3; ++y) {
-          for (std::size_t b = 0; b < block.rows; ++b) {
-            block.back[y * block_rows + b] = block.psi[y * block_rows + b];
-          }
-        }
-      };
-      RowMatrix expected;
-      const Examples one(problem, 1, nullptr);
-      one.fused(t, expected, answer);
-      RowMatrix out;
-      const auto rows = one.rounded();
-      ASSERT_TRUE(rows);
-      one.fused(*rows, t, out, answer);
-      EXPECT_LT((out - expected).norm(), 2e-6 * expected.norm()) << m << " x " << d << views;
-      const Examples three(problem, 3, nullptr);
-      RowMatrix again;
-      three.fused(*three.rounded(), t, again, answer);
-      EXPECT_EQ(out, again);
-    }
-  }
-}
-
-TEST(RoundedRows, NotOfNumbersBeyondFloats) {
-  Data data = correlated(500, 400, 3, 1);
-  EXPECT_TRUE(Examples(data.problem(), 1, nullptr).rounded());
-  data.x[777] = 1e39;
-  EXPECT_FALSE(Examples(data.problem(), 1, nullptr).rounded());
-}
-
 TEST(LowRank, NotForShortOrFewRows) {
   const Data narrow = correlated(500, 50, 3, 1);
-  EXPECT_FALSE(LowRank::worth(Examples(narrow.problem(), 1, nullptr)));
+  EXPECT_NE(choose_preconditioning(ProblemSize(Examples(narrow.problem(), 1))),
+            Preconditioning::low_rank);
   const Data few = correlated(50, 500, 3, 1);
-  EXPECT_FALSE(LowRank::worth(Examples(few.problem(), 1, nullptr)));
+  EXPECT_NE(choose_preconditioning(ProblemSize(Examples(few.problem(), 1))),
+            Preconditioning::low_rank);
 }
 
 }  // namespace

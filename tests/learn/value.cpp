@@ -4,6 +4,7 @@
 
 #include <rapidcheck/gtest.h>
 
+#include "covshift/learn/objective.hpp"
 #include "covshift/learn/solvers.hpp"
 
 namespace covshift {

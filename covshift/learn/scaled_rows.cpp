@@ -1,21 +1,17 @@
-// The passes over the examples: blocks that stay in cache go through the kernels.
+#include "covshift/learn/scaled_rows.hpp"
+
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <type_traits>
+#include <utility>
 
 #include "covshift/base/threads.hpp"
-#include "covshift/learn/examples.hpp"
 
 namespace covshift {
 namespace {
 
-/// Rows of `labels` numbers to label-major blocks and back.
-void to_block(const double* rows, std::size_t n, std::size_t labels, double* block) {
-  for (std::size_t b = 0; b < n; ++b) {
-    for (std::size_t y = 0; y < labels; ++y) block[y * block_rows + b] = rows[b * labels + y];
-  }
-}
-
+/// Label-major blocks to rows of `labels` numbers.
 void from_block(const double* block, std::size_t n, std::size_t labels, double* rows) {
   for (std::size_t b = 0; b < n; ++b) {
     for (std::size_t y = 0; y < labels; ++y) rows[b * labels + y] = block[y * block_rows + b];
@@ -42,10 +38,86 @@ BlockBody keep_rows(int labels, double* psi, double* q) {
   };
 }
 
-DenseBlock Examples::dense_block(std::size_t first, std::size_t n, Workspace& work) const {
-  if (const auto* x = std::get_if<DenseRows<double>>(&problem_.features.storage);
-      x != nullptr && row_.empty() && rho_.empty() && x->stride == cols_ &&
-      (first + n - 1) * cols_ + padded(cols_) <= problem_.features.rows * cols_) {
+double log_largest_scale(const ScaledFeatures& features, std::size_t row) {
+  if (features.log_scale.empty()) return 0;
+  const auto scales = static_cast<std::size_t>(features.scales);
+  const auto own = features.log_scale.subspan(row * scales, scales);
+  return *std::max_element(own.begin(), own.end());
+}
+
+double limited_scale(double log_scale) {
+  return std::exp(std::clamp(log_scale, -log_scale_limit, log_scale_limit));
+}
+
+ScaledRows::ScaledRows(const ScaledFeatures& features, int labels, int threads,
+                       std::optional<std::vector<std::size_t>> rows)
+    : features_(features),
+      labels_(labels),
+      threads_(thread_count(threads)),
+      cols_(features.features.cols),
+      size_(rows ? rows->size() : features.features.rows),
+      row_(std::move(rows)) {
+  const bool scaled = !features.log_scale.empty();
+  const auto scales = static_cast<std::size_t>(features.scales);
+  if (scaled) r_.reserve(size_);
+  for (std::size_t i = 0; i < size_ && (scaled || scales > 1); ++i) {
+    const double log_r = log_largest_scale(features, row(i));
+    if (scaled) r_.push_back(limited_scale(log_r));
+    for (std::size_t v = 0; scales > 1 && v < scales; ++v) {
+      rho_.push_back(scaled ? std::exp(features.log_scale[row(i) * scales + v] - log_r) : 1.0);
+    }
+  }
+  // Lanes depend on the problem alone, so that sums come out the same for any number of threads:
+  // enough of them for a large machine, few enough that their partial sums stay small beside the
+  // data, and one where the whole problem is small.
+  const std::size_t parameters = static_cast<std::size_t>(dims()) * labels_;
+  const std::size_t numbers = entries(features.features);
+  if (numbers * labels_ > 200'000) {
+    lanes_ = std::clamp<std::size_t>(numbers / (4 * parameters + 1), 4, 64);
+    lanes_ = std::min(lanes_, size() / block_rows + 1);
+  }
+  // A block is read twice, the second time from the cache near the core.
+  constexpr std::size_t cache = 1U << 15U;  // numbers
+  block_ = std::clamp<std::size_t>(cache / (cols_ + 1) / 4 * 4, 4, block_rows);
+}
+
+void ScaledRows::each_lane(
+    const std::function<void(std::size_t, std::size_t, std::size_t)>& body) const {
+  parallel_tasks(threads_, lanes_, [&](std::size_t lane) {
+    body(size() * lane / lanes_, size() * (lane + 1) / lanes_, lane);
+  });
+}
+
+void ScaledRows::prefetch(std::size_t i) const {
+  const auto lines = [](const void* from, std::size_t bytes) {
+    for (std::size_t b = 0; b < bytes; b += 64) {
+      __builtin_prefetch(static_cast<const char*>(from) + b);
+    }
+  };
+  std::visit(
+      [&](const auto& x) {
+        if constexpr (requires { x.offsets; }) {
+          const std::int64_t begin = x.offsets[row(i)];
+          const auto n = static_cast<std::size_t>(x.offsets[row(i) + 1] - begin);
+          lines(x.columns + begin, n * sizeof *x.columns);
+          lines(x.values + begin, n * sizeof *x.values);
+        } else {
+          lines(x.data + row(i) * x.stride, cols_ * sizeof *x.data);
+        }
+      },
+      features_.features.storage);
+}
+
+double ScaledRows::norm2(std::size_t i) const {
+  double sum = 0;
+  each_entry(i, [&](std::size_t /*j*/, double z) { sum += z * z; });
+  return sum;
+}
+
+DenseBlock ScaledRows::dense_block(std::size_t first, std::size_t n, Workspace& work) const {
+  if (const auto* x = std::get_if<DenseRows<double>>(&features_.features.storage);
+      x != nullptr && !row_ && rho_.empty() && x->stride == cols_ &&
+      (first + n - 1) * cols_ + padded(cols_) <= features_.features.rows * cols_) {
     return {x->data + first * cols_, cols_, n, cols_};
   }
   if (work.rows.rows == n && work.first == first) return work.rows;
@@ -68,12 +140,12 @@ DenseBlock Examples::dense_block(std::size_t first, std::size_t n, Workspace& wo
           }
         }
       },
-      problem_.features.storage);
-  if (!rho_.empty() && !problem_.scale_of_column.empty()) {
+      features_.features.storage);
+  if (!rho_.empty() && !features_.scale_of_column.empty()) {
     for (std::size_t b = 0; b < n; ++b) {
       const double* rho = rho_of(first + b);
       double* row = work.memory.data() + b * stride;
-      for (std::size_t j = 0; j < cols_; ++j) row[j] *= rho[problem_.scale_of_column[j]];
+      for (std::size_t j = 0; j < cols_; ++j) row[j] *= rho[features_.scale_of_column[j]];
     }
   } else if (!rho_.empty()) {
     for (std::size_t b = 0; b < n; ++b) {
@@ -84,7 +156,7 @@ DenseBlock Examples::dense_block(std::size_t first, std::size_t n, Workspace& wo
   return work.rows;
 }
 
-SparseRow Examples::sparse_row(std::size_t i, Workspace& work) const {
+SparseRow ScaledRows::sparse_row(std::size_t i, Workspace& work) const {
   SparseRow out;
   std::visit(
       [&](const auto& x) {
@@ -97,7 +169,7 @@ SparseRow Examples::sparse_row(std::size_t i, Workspace& work) const {
           }
         }
       },
-      problem_.features.storage);
+      features_.features.storage);
   if (out.values == nullptr) {
     work.memory.resize(out.entries + 1);  // each_entry gives the bias, too
     double* to = work.memory.data();
@@ -107,14 +179,14 @@ SparseRow Examples::sparse_row(std::size_t i, Workspace& work) const {
   return out;
 }
 
-void Examples::zero(Packed& packed, bool contrasts) const {
+void ScaledRows::zero(Packed& packed, bool contrasts) const {
   packed.labels = static_cast<std::size_t>(labels_) - (contrasts ? 1 : 0);
   packed.features.assign(
       sparse() ? cols_ * sparse_pitch(packed.labels) : packed.labels * padded(cols_), 0.0);
   packed.bias.assign(packed.labels, 0.0);
 }
 
-Packed Examples::pack(const RowMatrix& t, bool contrasts) const {
+Packed ScaledRows::pack(const RowMatrix& t, bool contrasts) const {
   Packed packed;
   zero(packed, contrasts);
   const std::size_t pitch = sparse() ? sparse_pitch(packed.labels) : padded(cols_);
@@ -132,7 +204,7 @@ Packed Examples::pack(const RowMatrix& t, bool contrasts) const {
   return packed;
 }
 
-RowMatrix Examples::unpack(const Packed& packed) const {
+RowMatrix ScaledRows::unpack(const Packed& packed) const {
   const std::size_t pitch = sparse() ? sparse_pitch(packed.labels) : padded(cols_);
   const auto k = static_cast<std::size_t>(labels_);
   const std::size_t skip = k - packed.labels;
@@ -150,24 +222,8 @@ RowMatrix Examples::unpack(const Packed& packed) const {
   return out;
 }
 
-void Examples::sum_lanes(RowMatrix& out) const {
-  Packed& sum = sums_[0];
-  parallel_tasks(threads_, lanes_, [&](std::size_t part) {
-    const std::size_t begin = sum.features.size() * part / lanes_;
-    const std::size_t end = sum.features.size() * (part + 1) / lanes_;
-    for (std::size_t lane = 1; lane < lanes_; ++lane) {
-      for (std::size_t j = begin; j < end; ++j) sum.features[j] += sums_[lane].features[j];
-    }
-  });
-  for (std::size_t lane = 1; lane < lanes_; ++lane) {
-    for (std::size_t y = 0; y < sum.labels; ++y) sum.bias[y] += sums_[lane].bias[y];
-  }
-  out = unpack(sum);
-  reducer_->sum({out.data(), static_cast<std::size_t>(out.size())});
-}
-
-void Examples::times(std::size_t first, std::size_t n, const Packed& t, double* psi,
-                     Workspace& work) const {
+void ScaledRows::times(std::size_t first, std::size_t n, const Packed& t, double* psi,
+                       Workspace& work) const {
   if (sparse()) {
     for (std::size_t b = 0; b < n; ++b) {
       kernels().sparse_times(sparse_row(first + b, work), t.features.data(), t.labels, psi + b);
@@ -175,15 +231,11 @@ void Examples::times(std::size_t first, std::size_t n, const Packed& t, double* 
   } else {
     kernels().times(dense_block(first, n, work), t.features.data(), t.labels, psi);
   }
-  finish_times(first, n, t, psi);
-}
-
-void Examples::finish_times(std::size_t first, std::size_t n, const Packed& t, double* psi) const {
-  if (problem_.bias && rho_.empty()) kernels().add_bias(n, t.labels, t.bias.data(), psi);
+  if (features_.bias && rho_.empty()) kernels().add_bias(n, t.labels, t.bias.data(), psi);
   if (rho_.empty() && r_.empty()) return;
   for (std::size_t y = 0; y < t.labels; ++y) {
     double* row = psi + y * block_rows;
-    if (problem_.bias && !rho_.empty()) {
+    if (features_.bias && !rho_.empty()) {
       for (std::size_t b = 0; b < n; ++b) row[b] += bias_of(first + b) * t.bias[y];
     }
     if (r_.empty()) continue;
@@ -191,8 +243,8 @@ void Examples::finish_times(std::size_t first, std::size_t n, const Packed& t, d
   }
 }
 
-void Examples::times_transposed(std::size_t first, std::size_t n, const double* rows, Packed& out,
-                                Workspace& work) const {
+void ScaledRows::times_transposed(std::size_t first, std::size_t n, const double* rows, Packed& out,
+                                  Workspace& work) const {
   if (sparse()) {
     for (std::size_t b = 0; b < n; ++b) {
       kernels().sparse_times_transposed(sparse_row(first + b, work), rows + b, out.labels,
@@ -201,11 +253,7 @@ void Examples::times_transposed(std::size_t first, std::size_t n, const double* 
   } else {
     kernels().times_transposed(dense_block(first, n, work), rows, out.labels, out.features.data());
   }
-  add_bias(first, n, rows, out);
-}
-
-void Examples::add_bias(std::size_t first, std::size_t n, const double* rows, Packed& out) const {
-  if (!problem_.bias) return;
+  if (!features_.bias) return;
   static constexpr auto ones = [] {
     std::array<double, block_rows> x{};
     x.fill(1);
@@ -217,7 +265,7 @@ void Examples::add_bias(std::size_t first, std::size_t n, const double* rows, Pa
                          out.bias.data());
 }
 
-void Examples::add(std::size_t i, const double* delta, Packed& t, Workspace& work) const {
+void ScaledRows::add(std::size_t i, const double* delta, Packed& t, Workspace& work) const {
   times_transposed(i, 1, delta, t, work);
   if (sparse()) return;
   // Beyond the columns a sum may hold anything, but weights are 0.
@@ -227,75 +275,7 @@ void Examples::add(std::size_t i, const double* delta, Packed& t, Workspace& wor
   }
 }
 
-void Examples::fused(const RowMatrix& t, RowMatrix& out, const BlockBody& body) const {
-  const auto k = static_cast<std::size_t>(labels_);
-  const Packed weights = pack(t, true);
-  sums_.resize(lanes_);
-  each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
-    zero(sums_[lane], true);
-    Workspace work;
-    std::vector<double> psi(k * block_rows);
-    std::vector<double> back(k * block_rows);
-    for (std::size_t first = begin; first < end; first += block_) {
-      const std::size_t n = std::min(block_, end - first);
-      std::fill_n(psi.data(), block_rows, 0.0);
-      times(first, n, weights, psi.data() + block_rows, work);
-      body({first, n, lane, psi.data(), back.data()});
-      times_transposed(first, n, back.data() + block_rows, sums_[lane], work);
-    }
-  });
-  sum_lanes(out);
-}
-
-PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_given,
-                          const BlockBody& see) const {
-  const auto k = static_cast<std::size_t>(labels_);
-  struct alignas(128) OnLinesOfItsOwn : PassTotals {};
-  std::vector<OnLinesOfItsOwn> totals(lanes_);
-  fused(t, a, [&](const BlockOf& block) {
-    const std::size_t n = block.rows;
-    const std::size_t first = block.first;
-    double* psi = block.psi;
-    double* q = block.back;
-    const int* label = label_.data() + first;
-    const double* weight = c().data() + first;
-    std::array<double, block_rows> value{};
-    const auto add = [&](const std::array<double, block_rows>& of, double& sum) {
-      kernels().columns_sums(n, 1, block_rows, of.data(), weight, &sum);
-    };
-    // Relative to the true label: V(psi) - psi[y] = V(psi - psi[y]) without cancellation.
-    kernels().from_truth(n, k, label, psi);
-    game().play_block(n, psi, label, value.data(), q);
-    PassTotals& total = totals[block.lane];
-    add(value, total.loss);
-    if (q_given != nullptr) {
-      to_block(q_given + first * k, n, k, q);
-      std::array<double, block_rows> risk{};
-      for (std::size_t b = 0; b < n; ++b) {
-        risk[b] = game().bayes_risk({q_given + (first + b) * k, k}, label[b]);
-        value[b] -= risk[b];
-      }
-      add(risk, total.risk);
-    }
-    if (see) see(block);
-    // What the potentials leave of V: H(q) for the best answers, the slack for given ones.
-    kernels().settle(n, k, label, a_.data() + first, psi, value.data(), q);
-    if (q_given != nullptr) {
-      for (std::size_t b = 0; b < n; ++b) value[b] = std::max(0.0, value[b]);
-    }
-    add(value, q_given != nullptr ? total.slack : total.risk);
-  });
-  std::array<double, 3> sums{};
-  for (const PassTotals& lane : totals) {
-    sums[0] += lane.loss;
-    sums[1] += lane.slack;
-    sums[2] += lane.risk;
-  }
-  reducer_->sum(sums);
-  return {sums[0], sums[1], sums[2]};
-}
-
-void Examples::potentials(const RowMatrix& t, const BlockBody& see) const {
+void ScaledRows::potentials(const RowMatrix& t, const BlockBody& body) const {
   const Packed weights = pack(t, false);
   each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
     Workspace work;
@@ -303,35 +283,13 @@ void Examples::potentials(const RowMatrix& t, const BlockBody& see) const {
     for (std::size_t first = begin; first < end; first += block_) {
       const std::size_t n = std::min(block_, end - first);
       times(first, n, weights, psi.data(), work);
-      see({first, n, lane, psi.data(), nullptr});
+      body({first, n, lane, psi.data(), nullptr});
     }
   });
 }
 
-void Examples::potentials(const RowMatrix& t, double* psi) const {
+void ScaledRows::potentials(const RowMatrix& t, double* psi) const {
   potentials(t, keep_rows(labels_, psi, nullptr));
-}
-
-void Examples::collect(const BlockBody& fill, RowMatrix& out) const {
-  sums_.resize(lanes_);
-  each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
-    zero(sums_[lane], false);
-    Workspace work;
-    std::vector<double> back(sums_[lane].labels * block_rows);
-    for (std::size_t first = begin; first < end; first += block_) {
-      const std::size_t n = std::min(block_, end - first);
-      fill({first, n, lane, nullptr, back.data()});
-      times_transposed(first, n, back.data(), sums_[lane], work);
-    }
-  });
-  sum_lanes(out);
-}
-
-void Examples::collect(const double* rows, RowMatrix& out) const {
-  const auto k = static_cast<std::size_t>(labels_);
-  collect(
-      [&](const BlockOf& block) { to_block(rows + block.first * k, block.rows, k, block.back); },
-      out);
 }
 
 }  // namespace covshift

@@ -1,0 +1,86 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "covshift/learn/solvers.hpp"
+
+namespace covshift {
+
+Monitor::Monitor(const Examples& examples, const SolveOptions& options, Solver solver,
+                 int max_iterations)
+    : reducer_(examples.reducer()),
+      options_(options),
+      max_iterations_(options.max_iterations > 0 ? options.max_iterations : max_iterations),
+      begin_(std::chrono::steady_clock::now()) {
+  solution_.solver = solver;
+  solution_.weights.assign(static_cast<std::size_t>(examples.dims()) * examples.labels(), 0.0);
+}
+
+double Monitor::seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+double Monitor::target(double objective) const {
+  return options_.tolerance * std::max(1.0, std::abs(objective));
+}
+
+bool Monitor::out_of_time() const {
+  if (!(options_.time_limit > 0)) return false;
+  double up = seconds() >= options_.time_limit ? 1 : 0;
+  reducer_.max({&up, 1});  // clocks differ, decisions must not
+  return up > 0;
+}
+
+bool Monitor::stop(const RowMatrix& t, const Bounds& certificate, int iteration) {
+  Solution& s = solution_;
+  if (!std::isfinite(certificate.objective) || !std::isfinite(certificate.gap) ||
+      !std::isfinite(certificate.dual)) {
+    s.status = Status::non_finite;
+    if (!any_) {  // not even the first weights could be judged: certify nothing
+      s.objective = certificate.objective;
+      s.gap = std::numeric_limits<double>::infinity();
+      s.dual = -s.gap;
+    }
+    return true;
+  }
+  // The best weights and the best dual value may come from different iterations.
+  const double dual = certificate.dual;
+  if (!any_ || certificate.objective < s.objective) {
+    s.objective = certificate.objective;
+    std::copy_n(t.data(), t.size(), s.weights.begin());
+  }
+  best_dual_ = any_ ? std::max(best_dual_, dual) : dual;
+  any_ = true;
+  s.gap = std::max(0.0, s.objective - best_dual_);
+  // Where both are of this iteration the certificate knows the gap to more digits.
+  if (s.objective == certificate.objective && best_dual_ == dual) s.gap = certificate.gap;
+  s.dual = s.objective - s.gap;
+  if (s.gap <= target(s.objective)) {
+    s.status = Status::converged;
+    return true;
+  }
+  double halt = 0;
+  if (options_.observer && !options_.observer({iteration, s.objective, s.gap, seconds()})) halt = 1;
+  reducer_.max({&halt, 1});  // one observer speaks for all
+  if (halt > 0) {
+    s.status = Status::stopped;
+    return true;
+  }
+  if (out_of_time()) {
+    s.status = Status::time_limit;
+    return true;
+  }
+  if (iteration >= max_iterations_) {
+    s.status = Status::iteration_limit;
+    return true;
+  }
+  return false;
+}
+
+Solution Monitor::finish(int iterations) {
+  solution_.iterations = iterations;
+  solution_.seconds = seconds();
+  return std::move(solution_);
+}
+
+}  // namespace covshift

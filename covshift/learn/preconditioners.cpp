@@ -1,0 +1,91 @@
+#include "covshift/learn/preconditioners.hpp"
+
+#include <algorithm>
+
+#include "covshift/base/random.hpp"
+#include "covshift/learn/pieces.hpp"
+
+namespace covshift {
+
+DiagonalPreconditioner::DiagonalPreconditioner(const Examples& examples, const Certifier& certifier)
+    : threads_(examples.threads()) {
+  std::vector<double> squares = examples.squares();
+  if (examples.free_bias() && examples.problem().log_scale.empty()) {
+    const Eigen::VectorXd sums = certifier.class_sums().rowwise().sum();  // sum_i a_i z_i
+    const Eigen::Index features = sums.size() - 1;
+    mean_ = sums.head(features) / sums[features];
+    for (Eigen::Index j = 0; j < features; ++j) {
+      double& square = squares[static_cast<std::size_t>(j)];
+      square = std::max(square - mean_[j] * sums[j], 1e-12 * square);
+    }
+  }
+  const double k = examples.labels();
+  const Eigen::Map<const Eigen::ArrayXd> moments(squares.data(), examples.ridge().size());
+  inverse_ = (examples.ridge().array() + (k - 1) / (k * k) * moments).inverse();
+}
+
+void DiagonalPreconditioner::solve(const RowMatrix& right, RowMatrix& t) const {
+  const Eigen::Index features = mean_.size();
+  if (features > 0) {
+    const Eigen::RowVectorXd of_bias = right.row(features);
+    t.topRows(features) =
+        inverse_.head(features).asDiagonal() * (right.topRows(features) - mean_ * of_bias);
+    t.row(features) = inverse_[features] * of_bias - mean_.transpose() * t.topRows(features);
+    return;
+  }
+  sum_pieces(threads_, right.size(), [&](Eigen::Index begin, Eigen::Index end) {
+    for (Eigen::Index j = begin; j < end; ++j) {
+      t.data()[j] = right.data()[j] * inverse_[j / right.cols()];
+    }
+    return 0.0;
+  });
+}
+
+void FactoredHessian::update(const RowMatrix& t) {
+  const auto k = static_cast<std::size_t>(examples_.labels());
+  std::vector<double> q(examples_.size() * k);
+  RowMatrix a;
+  examples_.pass(t, a, nullptr, keep_rows(examples_.labels(), nullptr, q.data()));
+  system_.factor([&](std::size_t i, std::size_t /*lane*/, double* b) {
+    const double* own = q.data() + i * k;
+    for (std::size_t x = 0; x < k; ++x) {
+      for (std::size_t y = 0; y < k; ++y) b[x * k + y] = (x == y ? own[x] : 0) - own[x] * own[y];
+    }
+  });
+}
+
+namespace {
+
+std::vector<double> sample_weight(const Problem& problem, std::size_t rows, std::uint64_t seed) {
+  const std::size_t all = problem.features.rows;
+  std::vector<double> weight(all, 0.0);
+  Random random(seed);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::size_t begin = all * i / rows;
+    const std::size_t row = begin + random.below(all * (i + 1) / rows - begin);
+    weight[row] = problem.sample_weight.empty() ? 1 : problem.sample_weight[row];
+  }
+  return weight;
+}
+
+Problem weighted(Problem problem, std::span<const double> weight) {
+  problem.sample_weight = weight;
+  return problem;
+}
+
+}  // namespace
+
+SampledHessian::SampledHessian(const Examples& all, std::size_t rows, std::uint64_t seed)
+    : rows_(rows),
+      weight_(sample_weight(all.problem(), rows, seed)),
+      examples_(weighted(all.problem(), weight_), all.threads()),
+      hessian_(examples_) {}
+
+bool SampledHessian::usable() const {
+  std::vector<bool> seen(static_cast<std::size_t>(examples_.labels()));
+  for (const int y : examples_.label()) seen[static_cast<std::size_t>(y)] = true;
+  const bool every_class = std::find(seen.begin(), seen.end(), false) == seen.end();
+  return 2 * examples_.size() >= rows_ && (every_class || !examples_.free_bias());
+}
+
+}  // namespace covshift

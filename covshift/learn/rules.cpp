@@ -1,0 +1,87 @@
+#include "covshift/learn/rules.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "covshift/base/error.hpp"
+#include "covshift/learn/low_rank.hpp"
+
+namespace covshift {
+
+ProblemSize::ProblemSize(const Examples& examples)
+    : columns(examples.dims()),
+      parameters(columns * (examples.labels() - 1)),
+      dense(!examples.sparse()) {
+  std::array<double, 2> sums{static_cast<double>(examples.size()), 1};
+  examples.reducer().sum(sums);
+  rows = sums[0];
+  one_holder = sums[1] == 1;
+}
+
+std::size_t ProblemSize::sample_rows() const {
+  return static_cast<std::size_t>(std::max(rows / 32, 8 * parameters));
+}
+
+Solver choose_solver(const Examples& examples, Solver asked) {
+  const bool smooth = examples.game().smooth();
+  if (asked == Solver::automatic) {
+    asked = smooth                                   ? Solver::newton
+            : ProblemSize(examples).few_parameters() ? Solver::interior
+                                                     : Solver::dual_ascent;
+  }
+  if (asked == Solver::dual_ascent && examples.free_bias()) {
+    fail_input("dual ascent, the solver for many parameters, needs a bias that is penalised");
+  }
+  if (asked == (smooth ? Solver::dual_ascent : Solver::newton)) {
+    fail_input(
+        "this solver does not fit the {} loss: newton is for the log loss, dual ascent for the "
+        "others",
+        examples.game().name());
+  }
+  return asked;
+}
+
+Preconditioning choose_preconditioning(const ProblemSize& size, bool may_sample) {
+  const bool many_rows = 4 * static_cast<double>(size.sample_rows()) <= size.rows &&
+                         size.rows * size.parameters * size.parameters > 2e8;
+  // Vectors of the low-rank approximation cost a few products with the Hessian, and save many.
+  constexpr double long_rows = 8 * static_cast<double>(LowRank::vectors);
+  if (may_sample && size.one_holder && size.parameters <= 600 && many_rows) {
+    return Preconditioning::sample;
+  }
+  if (size.cheap_factors()) return Preconditioning::at_zero;
+  if (size.dense && size.columns >= long_rows && size.rows >= long_rows) {
+    return Preconditioning::low_rank;
+  }
+  return Preconditioning::diagonal;
+}
+
+std::size_t products_limit(const ProblemSize& size, Preconditioning preconditioning) {
+  if (preconditioning != Preconditioning::at_zero) return 500;
+  return static_cast<std::size_t>(std::max(10.0, size.parameters / 8));
+}
+
+int newton_steps_before_interior(const ProblemSize& size, const SolveOptions& options) {
+  const bool free_choice = options.solver == Solver::automatic && options.max_iterations == 0;
+  if (!free_choice || !size.few_parameters()) return 0;
+  return size.cheap_factors() ? 20 : 500;
+}
+
+bool start_from_log_loss(const Examples& examples) {
+  const Examples& e = examples;
+  if (e.game().smooth()) return false;
+  std::array<double, 3> sums{0, 0, static_cast<double>(e.size())};
+  std::array<double, 2> largest{};
+  for (std::size_t i = 0; i < e.size(); ++i) {
+    const std::array<double, 2> own{e.c()[i], e.r(i)};
+    for (std::size_t j = 0; j < own.size(); ++j) {
+      sums[j] += own[j];
+      largest[j] = std::max(largest[j], own[j]);
+    }
+  }
+  e.reducer().sum(sums);
+  e.reducer().max(largest);
+  return largest[0] * sums[2] <= 10 * sums[0] && largest[1] * sums[2] <= 10 * sums[1];
+}
+
+}  // namespace covshift

@@ -1,0 +1,154 @@
+// Rows of features under their scales, and their products with weights.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "covshift/base/large_vector.hpp"
+#include "covshift/kernel/kernels.hpp"
+#include "covshift/learn/problem.hpp"
+
+namespace covshift {
+
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// Weights, or a sum like them, as the kernels want them, for `labels` labels. Both begin with a
+/// cache line: a line that two threads add to is slow for both.
+struct Packed {
+  std::size_t labels = 0;
+  /// Label after label if dense, column after column if sparse.
+  LargeVector features;
+  LargeVector bias;  ///< one for each label
+};
+
+/// Room for rows of features that are not in memory as the kernels want them; kept from block to
+/// block, with the rows made last.
+struct Workspace {
+  std::vector<double> memory;
+  std::size_t first = 0;
+  DenseBlock rows;
+};
+
+/// A block of examples on its way through a pass, label-major (kernel/kernels.hpp).
+struct BlockOf {
+  std::size_t first = 0;  ///< the block's examples are first .. first + rows - 1
+  std::size_t rows = 0;
+  std::size_t lane = 0;
+  double* psi = nullptr;   ///< in: potentials; may be written over
+  double* back = nullptr;  ///< out: what the examples add
+};
+using BlockBody = std::function<void(const BlockOf&)>;
+/// Copies potentials and answers to where they are kept (examples x labels; null: not at all).
+BlockBody keep_rows(int labels, double* psi, double* q);
+
+/// log r_i, of the largest scale of row i, and r_i, kept within e^+-230: beyond that V(r x)/r, less
+/// V(0)/r, no longer changes.
+inline constexpr double log_scale_limit = 230;  // e^230 = 1e100
+double log_largest_scale(const ScaledFeatures& features, std::size_t row);
+double limited_scale(double log_scale);
+
+/// Rows in a form that cannot overflow: with r_i the largest scale of row i and zhat_i its features
+/// under the scales relative to r_i (at most 1), potentials are psi_i = r_i zhat_i T.
+class ScaledRows {
+ public:
+  /// Rows of the features, all unless some are given, for weights of `labels` labels.
+  ScaledRows(const ScaledFeatures& features, int labels, int threads,
+             std::optional<std::vector<std::size_t>> rows = {});
+  ScaledRows(const ScaledRows&) = delete;
+  ScaledRows& operator=(const ScaledRows&) = delete;
+
+  [[nodiscard]] int threads() const { return threads_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] int dims() const { return static_cast<int>(cols_) + (features_.bias ? 1 : 0); }
+  [[nodiscard]] int labels() const { return labels_; }
+  [[nodiscard]] bool sparse() const { return features_.features.storage.index() >= 2; }
+  /// Where example i stands in the matrix of features.
+  [[nodiscard]] std::size_t row(std::size_t i) const { return row_ ? (*row_)[i] : i; }
+  [[nodiscard]] double r(std::size_t i) const { return r_.empty() ? 1 : r_[i]; }
+  /// ||zhat_i||^2
+  [[nodiscard]] double norm2(std::size_t i) const;
+
+  /// psi = r zhat T for all examples, size x K, or for `body`, block after block.
+  void potentials(const RowMatrix& t, double* psi) const;
+  void potentials(const RowMatrix& t, const BlockBody& body) const;
+
+  /// Weights as kernels read them, for all labels or for all but label 0 and relative to it.
+  [[nodiscard]] Packed pack(const RowMatrix& t, bool contrasts) const;
+  /// Back again; without label 0 its weights are what makes the rows sum to 0.
+  [[nodiscard]] RowMatrix unpack(const Packed& packed) const;
+  /// One example alone, for coordinate methods, with packed weights of all labels: its potentials
+  /// psi = r zhat T, and T += zhat delta', both label-major (psi[y * block_rows]).
+  void potential(std::size_t i, const Packed& t, double* psi, Workspace& work) const {
+    times(i, 1, t, psi, work);
+  }
+  void add(std::size_t i, const double* delta, Packed& t, Workspace& work) const;
+  /// Prefetches an example that will be needed soon.
+  void prefetch(std::size_t i) const;
+
+  /// Runs body(first, last, lane) over the lanes: fixed ranges of examples, whatever the threads.
+  void each_lane(const std::function<void(std::size_t, std::size_t, std::size_t)>& body) const;
+  [[nodiscard]] std::size_t lanes() const { return lanes_; }
+
+ protected:
+  /// f(column, value) for every entry of zhat_i, the bias last.
+  template <typename F>
+  void each_entry(std::size_t i, F&& f) const;
+  /// Rows of zhat without the bias: the caller's memory where that serves, otherwise in `work`.
+  DenseBlock dense_block(std::size_t first, std::size_t n, Workspace& work) const;
+  SparseRow sparse_row(std::size_t i, Workspace& work) const;
+  /// Sets packed sums to 0.
+  void zero(Packed& packed, bool contrasts) const;
+  void times(std::size_t first, std::size_t n, const Packed& t, double* psi, Workspace& work) const;
+  void times_transposed(std::size_t first, std::size_t n, const double* rows, Packed& out,
+                        Workspace& work) const;
+  [[nodiscard]] double bias_of(std::size_t i) const {
+    return rho_.empty() ? 1.0 : rho_[i * features_.scales + features_.scale_of_bias];
+  }
+  [[nodiscard]] const double* rho_of(std::size_t i) const {
+    return rho_.empty() ? nullptr : rho_.data() + i * features_.scales;
+  }
+  [[nodiscard]] std::size_t cols() const { return cols_; }
+  [[nodiscard]] std::size_t block() const { return block_; }
+
+ private:
+  ScaledFeatures features_;
+  int labels_;
+  int threads_;
+  std::size_t cols_;
+  std::size_t size_;
+  std::size_t lanes_ = 1;
+  std::size_t block_ = block_rows;  // examples in a block: fewer where rows are long
+  // What is as large as the examples are many is kept only where it says something.
+  std::optional<std::vector<std::size_t>> row_;  // none: example i is row i
+  std::vector<double> r_;                        // empty: 1
+  std::vector<double> rho_;  // size x scales, relative to r; empty: a single scale
+};
+
+template <typename F>
+void ScaledRows::each_entry(std::size_t i, F&& f) const {
+  const double* rho = rho_of(i);
+  const auto scaled = [&](std::size_t j, double value) {
+    if (rho == nullptr) return value;
+    return value * rho[features_.scale_of_column.empty() ? 0 : features_.scale_of_column[j]];
+  };
+  std::visit(
+      [&](const auto& x) {
+        if constexpr (requires { x.offsets; }) {
+          for (std::int64_t e = x.offsets[row(i)]; e < x.offsets[row(i) + 1]; ++e) {
+            const auto j = static_cast<std::size_t>(x.columns[e]);
+            f(j, scaled(j, static_cast<double>(x.values[e])));
+          }
+        } else {
+          const auto* from = x.data + row(i) * x.stride;
+          for (std::size_t j = 0; j < cols_; ++j) f(j, scaled(j, static_cast<double>(from[j])));
+        }
+      },
+      features_.features.storage);
+  if (features_.bias) f(cols_, bias_of(i));
+}
+
+}  // namespace covshift
