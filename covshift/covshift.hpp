@@ -13,6 +13,7 @@
 #include "covshift/data/encoder.hpp"
 #include "covshift/data/labels.hpp"
 #include "covshift/data/matrix.hpp"
+#include "covshift/data/preparation.hpp"
 #include "covshift/data/read_table.hpp"
 #include "covshift/data/rows.hpp"
 #include "covshift/data/scaling.hpp"
