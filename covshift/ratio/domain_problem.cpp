@@ -97,10 +97,9 @@ std::optional<DomainProblem::Fit> DomainProblem::solve(double lambda, double tol
   options.solver = Solver::newton;
   options.tolerance = tolerance;
   options.threads = threads;
-  options.features_checked = true;
   if (start != nullptr) options.start = start->solution.weights;
   Fit fit;
-  fit.solution = covshift::solve(problem(lambda, weight), options);
+  fit.solution = covshift::solve(Examples(problem(lambda, weight), threads), options);
   throw_if_stopped();
   // Out of steps at the last digits is as good an answer as there is.
   const double accepted = std::max(tolerance, 1e-9) * std::max(1.0, fit.solution.objective);
@@ -131,7 +130,7 @@ std::optional<DomainProblem::Factored> DomainProblem::factor(double lambda,
                                                              std::span<const double> log_odds,
                                                              int threads) const {
   const auto d = static_cast<Eigen::Index>(dims_ + 1);
-  const Examples examples(problem(lambda, {}), threads, nullptr);
+  const Examples examples(problem(lambda, {}), threads);
   std::vector<Eigen::MatrixXd> gram;
   examples.grams(
       1,
