@@ -2,7 +2,7 @@
 """What the estimated density ratio is worth, seen from outside: the numbers of docs/ratio.md.
 
     bench/ratio_study.py gaussians [--program build/covshift] [--other OLD] [--problems 200]
-    bench/ratio_study.py steady --data DIR [--program build/covshift]
+    bench/ratio_study.py steady --data DIR [--program build/covshift] [--lambda X]
 
 `gaussians`: samples of known Gaussians, whose exact log ratio is known; of each program the
 correlation with it, the bias and the error of the mean weight, on fresh rows.
@@ -140,7 +140,9 @@ def steady(options):
     for task in sorted(p for p in Path(options.data).iterdir() if p.is_dir()):
         train, target = (table(task / f"{name}.csv.gz") for name in ("train", "target"))
         with tempfile.TemporaryDirectory() as name:
-            fit = lambda a, b, *flags: probabilities(options.program, Path(name), a, b, *flags)
+            given = ["--lambda", options.lam] if options.lam else []
+            fit = lambda a, b, *flags: probabilities(
+                options.program, Path(name), a, b, *given, *flags)
             plain, seconds = fit(train, target)
             moved = []
             for how in ("jitter", "float32"):
@@ -167,6 +169,7 @@ def main():
             command.add_argument("--problems", type=int, default=200)
         else:
             command.add_argument("--data", required=True)
+            command.add_argument("--lambda", dest="lam", help="fixed: the ratio alone is chosen")
     options = parser.parse_args()
     options.run(options)
 

@@ -51,7 +51,7 @@ class Overlap : public ::testing::Test {
     problem.labels = labels_;
     problem.lambda = lambda;
     if (under.weighted()) {
-      problem.log_weight = rows.log_ratio;
+      problem.log_weight = rows.log_weight;
       problem.log_scale = rows.log_scale;
       problem.scales = under.scales();
       problem.scale_of_column = under.scale_of_column();
