@@ -70,21 +70,9 @@ struct Kernels {
   void (*settle)(std::size_t rows, std::size_t labels, const int* label, const double* a,
                  const double* psi, double* left, double* q);
 
-  /// Two classes, any number of rows n: with the odds e^a, a = side margin, side 1 or -1,
-  ///     residual = side share e^a / (1 + e^a),     curvature = share e^a / (1 + e^a)^2.
-  /// Returns the largest |a|.
-  double (*logistic)(std::size_t n, const double* side, const double* share, const double* margin,
-                     double* residual, double* curvature);
-  /// Few columns of n numbers, column j at x + j * pitch. out_i = sum_j x_ji z_j where share_i > 0,
-  /// 0 elsewhere; returns the largest |out_i|, infinity if one of them is NaN.
-  double (*columns_times)(std::size_t n, std::size_t columns, std::size_t pitch, const double* x,
-                          const double* z, const double* share, double* out);
-  /// out_j += sum_i weight_i x_ji
+  /// Columns of n numbers, column j at x + j * pitch: out_j += sum_i weight_i x_ji
   void (*columns_sums)(std::size_t n, std::size_t columns, std::size_t pitch, const double* x,
                        const double* weight, double* out);
-  /// out[l * columns + j] += sum_i weight_i x_li x_ji for j <= l
-  void (*weighted_moments)(std::size_t n, std::size_t columns, std::size_t pitch, const double* x,
-                           const double* weight, double* out);
 
   /// Replaces the first `rows` rows of a symmetric matrix (row b at h + b * pitch, upper triangle,
   /// accessible up to padded(columns)) by those of U, U'U = H; false if a pivot is not positive.

@@ -5,12 +5,34 @@
 #pragma once
 
 #include "covshift/kernel/game_loops.hpp"
-#include "covshift/kernel/logistic_loops.hpp"
 #include "covshift/kernel/product_loops.hpp"
 
 // NOLINTBEGIN(misc-definitions-in-headers): one copy per instruction set
 namespace covshift {
 namespace {
+
+/// `Count` of the sums, those of the columns from x on.
+template <std::size_t Count>
+void sums_of(std::size_t n, std::size_t pitch, const double* x, const double* weight, double* out) {
+  Vector sum[Count] = {};
+  std::size_t i = 0;
+  for (; i + width <= n; i += width) {
+    const Vector w = load(weight + i);
+    for (std::size_t c = 0; c < Count; ++c) sum[c] += w * load(x + c * pitch + i);
+  }
+  const Vector w = load_part(weight + i, n - i);
+  for (std::size_t c = 0; c < Count; ++c) {
+    out[c] += total(sum[c] + w * load_part(x + c * pitch + i, n - i));
+  }
+}
+
+void columns_sums(std::size_t n, std::size_t columns, std::size_t pitch, const double* x,
+                  const double* weight, double* out) {
+  for (std::size_t j = 0; j < columns; j += 4) {
+    up_to_4(columns - j,
+            [&]<std::size_t Count>() { sums_of<Count>(n, pitch, x + j * pitch, weight, out + j); });
+  }
+}
 
 bool eliminate(double* h, std::size_t pitch, std::size_t rows, std::size_t columns) {
   for (std::size_t b = 0; b < rows; ++b) {
@@ -32,15 +54,10 @@ bool eliminate(double* h, std::size_t pitch, std::size_t rows, std::size_t colum
 }
 
 constexpr Kernels table(std::string_view name) {
-  return {name,         widen,
-          times,        times_transposed,
-          sparse_times, sparse_times_transposed,
-          log_game,     zero_one_game,
-          weigh,        add_bias,
-          from_truth,   settle,
-          logistic,     columns_times,
-          columns_sums, weighted_moments,
-          eliminate};
+  return {
+      name,         widen,         times, times_transposed, sparse_times, sparse_times_transposed,
+      log_game,     zero_one_game, weigh, add_bias,         from_truth,   settle,
+      columns_sums, eliminate};
 }
 
 }  // namespace

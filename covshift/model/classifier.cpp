@@ -38,7 +38,7 @@ struct Setting {
     problem.bias = options.bias;
     problem.sample_weight = data.sample_weight;
     if (shift.weighted()) {
-      problem.log_weight = rows.log_ratio;
+      problem.log_weight = rows.log_weight;
       problem.log_scale = rows.log_scale;
       problem.scales = shift.scales();
       problem.scale_of_column = shift.scale_of_column();
@@ -177,6 +177,7 @@ Shift estimate_shift(const TrainingData& data, std::span<const double> sample_we
   ShiftOptions own = options.shift;
   own.ratio.seed = options.solve.seed;
   own.ratio.threads = options.solve.threads;
+  own.ratio.time_limit = options.solve.time_limit;
   return Shift::fit(assumption, own, data.views, data.features, *data.target, sample_weight,
                     data.given_train, data.given_target);
 }
@@ -214,7 +215,7 @@ Selected select(const std::vector<Choice>& candidates, const LambdaChoice& lambd
     const Setting setting(data, options, shift.assuming(c.assumption, data.views), game);
     // Held-out losses are weighted for every candidate, even those that train without weights.
     const bool importance = lambda.kind == LambdaChoice::Kind::iwcv || fixed;
-    if (importance) cv.log_importance = setting.rows.log_ratio;
+    if (importance) cv.log_importance = setting.rows.log_weight;
     const auto before = static_cast<double>(best_one.tried.size());
     cv.progress = [&](double share) {
       if (!options.progress) return;
@@ -302,8 +303,8 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   report.candidates = chosen.tried;
   if (data.target != nullptr) {
     report.ratio =
-        RatioSummary{effective_sample_size(setting.rows.log_ratio, data.sample_weight),
-                     largest_weights(setting.rows.log_ratio, 1, data.sample_weight).front().share};
+        RatioSummary{effective_sample_size(setting.rows.log_weight, data.sample_weight),
+                     largest_weights(setting.rows.log_weight, 1, data.sample_weight).front().share};
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   model.report_ = std::move(report);

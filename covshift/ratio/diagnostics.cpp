@@ -190,9 +190,17 @@ double symmetric_kl(std::span<const double> train_log_ratio,
   if (target_log_ratio.empty()) fail_input("there are no target rows");
   const std::vector<double> share = equal_shares(train_log_ratio.size(), sample_weight);
   const auto targets = static_cast<double>(target_log_ratio.size());
+  // n rows show no odds beyond n + 1 (Laplace's rule of succession): without a limit a single row
+  // far outside would decide.
+  const double rows = sample_weight.empty()
+                          ? static_cast<double>(train_log_ratio.size())
+                          : std::accumulate(sample_weight.begin(), sample_weight.end(), 0.0);
+  const auto shown = [&](double l) {
+    return std::clamp(l, -std::log(targets + 1), std::log(rows + 1));
+  };
   double kl = 0;
-  for (std::size_t i = 0; i < share.size(); ++i) kl -= share[i] * train_log_ratio[i];
-  for (const double l : target_log_ratio) kl += l / targets;
+  for (std::size_t i = 0; i < share.size(); ++i) kl -= share[i] * shown(train_log_ratio[i]);
+  for (const double l : target_log_ratio) kl += shown(l) / targets;
   return kl;
 }
 

@@ -14,7 +14,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
-#include "covshift/ratio/kernel.hpp"
+#include "covshift/ratio/gaussian_basis.hpp"
 
 namespace covshift {
 

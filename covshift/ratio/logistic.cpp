@@ -1,26 +1,21 @@
 #include "covshift/ratio/logistic.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <optional>
 
 #include "covshift/base/error.hpp"
-#include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
-#include "covshift/kernel/kernels.hpp"
 #include "covshift/ratio/diagnostics.hpp"
-#include "covshift/ratio/logistic_solver.hpp"
+#include "covshift/ratio/domain_problem.hpp"
 
 namespace covshift {
 
 namespace {
 
-constexpr double fit_tolerance = 1e-10;
-// Of the last step, whose square is about what then still is to go (curvature changes by no more
-// than a factor e^step): 1e-4 of a log odds, far less than the scores' standard errors.
-constexpr double fold_tolerance = 1e-2;
+// Of the gap, which falls with the square of the error: next to what rounding leaves of it.
+constexpr double fit_tolerance = 1e-14;
 
 /// The largest range of a column over both samples.
 double largest_range(const Samples& samples) {
@@ -54,99 +49,75 @@ double largest_range(const Samples& samples) {
   return largest;
 }
 
-std::vector<double> pooled_weights(const Samples& samples) {
-  std::vector<double> weight(samples.train.size() + samples.target.size(), 1.0);
-  std::copy(samples.weight.begin(), samples.weight.end(), weight.begin());
-  return weight;
+double training_sample(const DomainProblem& problem, const DomainProblem::Fit& fit,
+                       const Samples& samples, int threads) {
+  std::vector<double> log_weight = problem.log_odds(fit, threads);
+  std::size_t train = 0;
+  while (train < problem.size() && !problem.is_target(train)) ++train;
+  log_weight.resize(train);
+  const RatioBound bound = sample_bound(samples.train_total(), samples.target_total());
+  const double prior = std::log(samples.train_total() / samples.target_total());
+  for (double& l : log_weight) l = std::min(l + prior, bound.weight);
+  return effective_sample_size(log_weight, problem.weight().first(train));
 }
 
-struct Selection {
-  double lambda = 0;
-  nlohmann::json scores;
-};
-
-/// The mean log-likelihood of rows' domains: -log(1 + e^a), a the log odds against the row's own.
-double log_likelihood(const LogisticSolver& solver, const LogisticFit& fit,
-                      std::span<const std::size_t> rows, std::span<const double> weight) {
-  std::array<double, 2 * block_rows> psi{};  // 0 and a, of which the log game's value is the loss
-  std::array<double, 2 * block_rows> q{};
-  std::array<double, block_rows> loss{};
-  double sum = 0;
-  double total = 0;
-  for (std::size_t first = 0; first < rows.size(); first += block_rows) {
-    const std::size_t n = std::min(block_rows, rows.size() - first);
-    for (std::size_t b = 0; b < n; ++b) {
-      const double odds = solver.log_odds(fit, rows[first + b]);
-      psi[block_rows + b] = solver.is_target(rows[first + b]) ? -odds : odds;
-    }
-    kernels().log_game(n, 2, psi.data(), loss.data(), q.data());
-    for (std::size_t b = 0; b < n; ++b) {
-      sum -= weight[rows[first + b]] * loss[b];
-      total += weight[rows[first + b]];
-    }
+/// The least lambda, from `lambda` on, that leaves the training weights an effective sample of
+/// stable_floor(), to a part in 10^4; a continuous function of the data.
+double stabilise(const DomainProblem& problem, const Samples& samples, double lambda, int threads) {
+  const double floor = stable_floor(samples.train_total());
+  std::optional<DomainProblem::Fit> fit;
+  const auto enough = [&](double log_lambda) {
+    auto next = problem.solve(std::exp(log_lambda), 1e-10, threads, fit ? &*fit : nullptr);
+    if (!next) return false;
+    fit = std::move(next);
+    return training_sample(problem, *fit, samples, threads) >= floor;
+  };
+  double low = std::log(lambda);
+  if (enough(low)) return lambda;
+  double high = low;
+  do {
+    low = high;
+    high += std::log(10.0) / 2;  // ever more regularisation takes all weights to 1: this ends
+  } while (!enough(high) && high < std::log(1e12));
+  while (high - low > 1e-4) {
+    const double middle = (low + high) / 2;
+    (enough(middle) ? high : low) = middle;
   }
-  return sum / total;
+  return std::exp(high);
 }
 
-/// The lambda of the best mean log-likelihood of held-out rows' domains, each fold along the path
-/// from strong to weak regularisation. The larger one of equals.
-Selection cross_validate(const LogisticSolver& solver, const Samples& samples,
-                         const RatioOptions& options, int folds) {
-  std::vector<double> grid;
-  for (int half = 2; half >= -12; --half) grid.push_back(std::pow(10.0, half / 2.0));
-  const std::vector<double> weight = pooled_weights(samples);
-  // Both samples are dealt separately, so that each fold has its share of both.
-  std::vector<int> fold = deal_folds(row_order(samples.train, samples.weight, options.seed),
-                                     samples.train.size(), folds);
-  const std::vector<int> target_fold =
-      deal_folds(row_order(samples.target, {}, options.seed), samples.target.size(), folds);
-  fold.insert(fold.end(), target_fold.begin(), target_fold.end());
-
-  std::vector<std::vector<double>> score(folds);
-  parallel_tasks(options.threads, folds, [&](std::size_t f) {
-    std::vector<double> kept = weight;
-    std::vector<std::size_t> held_out;
-    for (std::size_t i = 0; i < kept.size(); ++i) {
-      if (fold[i] != static_cast<int>(f)) continue;
-      kept[i] = 0;
-      held_out.push_back(i);
+/// lambda by the rule, with a report of how.
+double lambda_by_rule(const RatioOptions& options, const Samples& samples,
+                      const DomainProblem& problem, nlohmann::json& report) {
+  using Rule = RatioLambda::Rule;
+  if (options.lambda.rule == Rule::value) {
+    if (!(options.lambda.value > 0) || !std::isfinite(options.lambda.value)) {
+      fail_input("the density ratio's lambda must be a positive number, not {}",
+                 options.lambda.value);
     }
-    LogisticFit fit;
-    for (const double lambda : grid) {
-      try {
-        fit = solver.solve(lambda, kept, fold_tolerance, fit.weights.empty() ? nullptr : &fit);
-      } catch (const Error& error) {
-        if (error.kind() != Error::Kind::numeric) throw;
-        return;  // so little regularisation is out of the question
-      }
-      score[f].push_back(log_likelihood(solver, fit, held_out, weight));
-    }
-  });
-
-  Selection selection;
-  double best = -std::numeric_limits<double>::infinity();
-  for (std::size_t g = 0; g < grid.size(); ++g) {
-    double mean = 0;
-    double square = 0;
-    bool complete = true;
-    for (const std::vector<double>& s : score) complete = complete && s.size() > g;
-    if (!complete) break;
-    for (const std::vector<double>& s : score) mean += s[g] / folds;
-    for (const std::vector<double>& s : score) square += (s[g] - mean) * (s[g] - mean);
-    const double error = std::sqrt(square / (folds - 1) / folds);
-    selection.scores.push_back(
-        {{"lambda", grid[g]}, {"log_likelihood", mean}, {"standard_error", error}});
-    if (mean > best) {
-      best = mean;
-      selection.lambda = grid[g];
+    report["rule"] = "value";
+    return options.lambda.value;
+  }
+  std::size_t train_rows = 0;
+  for (std::size_t i = 0; i < samples.train.size(); ++i) {
+    train_rows += samples.weight_of(i) > 0 ? 1 : 0;
+  }
+  const std::size_t folds =
+      std::min({static_cast<std::size_t>(options.folds), train_rows, samples.target.size()});
+  if (options.lambda.rule != Rule::paper && folds >= 2) {
+    LambdaSelection selection = select_lambda(samples, options, static_cast<int>(folds));
+    report = std::move(selection.report);
+    if (selection.lambda > 0) {
+      const bool stable = options.lambda.rule == Rule::stable;
+      report["rule"] = stable ? "stable" : "cv";
+      report["held_out_gain"] = selection.gain;
+      return stable ? stabilise(problem, samples, selection.lambda, options.threads)
+                    : selection.lambda;
     }
   }
-  if (selection.lambda == 0) {
-    throw Error(Error::Kind::numeric,
-                "the logistic density ratio converged for no lambda of the cross validation; scale "
-                "the features");
-  }
-  return selection;
+  // Nothing to choose by: a sample of one row cannot be held out. The paper's choice instead.
+  report["rule"] = "paper";
+  return paper_lambda(samples);
 }
 
 }  // namespace
@@ -171,56 +142,36 @@ LogisticRatio::LogisticRatio(std::size_t cols, std::vector<std::int32_t> columns
       intercept_(intercept),
       lambda_(lambda) {}
 
-std::unique_ptr<LogisticRatio> LogisticRatio::fit(const RatioOptions& options, std::size_t cols,
+std::unique_ptr<LogisticRatio> LogisticRatio::fit(const RatioOptions& given, std::size_t cols,
                                                   const Samples& samples) {
-  const LogisticSolver solver(samples, options.threads);
+  RatioOptions options = given;
+  // A pass over little data takes less time than it takes to wake other threads.
+  const std::size_t rows = samples.train.size() + samples.target.size();
+  if (rows * samples.train.dims() <= 200000) options.threads = 1;
+  const DomainProblem problem(samples, std::numeric_limits<std::size_t>::max());
   nlohmann::json report;
-  double lambda = options.lambda.value;
-  if (options.lambda.rule == RatioLambda::Rule::value) {
-    if (!(lambda > 0) || !std::isfinite(lambda)) {
-      fail_input("the density ratio's lambda must be a positive number, not {}", lambda);
-    }
-    report["rule"] = "value";
-  } else {
-    std::size_t train_rows = 0;
-    for (std::size_t i = 0; i < samples.train.size(); ++i) {
-      train_rows += samples.weight_of(i) > 0 ? 1 : 0;
-    }
-    const auto folds = static_cast<int>(
-        std::min({static_cast<std::size_t>(options.folds), train_rows, samples.target.size()}));
-    if (options.lambda.rule != RatioLambda::Rule::paper && folds >= 2) {
-      Selection selection = cross_validate(solver, samples, options, folds);
-      lambda = selection.lambda;
-      report["rule"] = options.lambda.rule == RatioLambda::Rule::cv ? "cv" : "stable";
-      report["folds"] = folds;
-      report["scores"] = std::move(selection.scores);
-    } else {
-      // A sample of one row cannot be held out: the paper's choice instead.
-      lambda = paper_lambda(samples);
-      report["rule"] = "paper";
-    }
+  double lambda = lambda_by_rule(options, samples, problem, report);
+  std::optional<DomainProblem::Fit> fit = problem.solve(lambda, fit_tolerance, options.threads);
+  const bool fixed = options.lambda.rule == RatioLambda::Rule::value;
+  for (int tries = 0; !fit && !fixed && tries < 6; ++tries) {
+    lambda *= 10;
+    report["notes"].push_back(
+        fmt::format("lambda raised to {:.3g}: the fit did not converge", lambda));
+    fit = problem.solve(lambda, fit_tolerance, options.threads);
   }
-  const std::vector<double> pooled = pooled_weights(samples);
-  LogisticFit fit = solver.solve(lambda, pooled, fit_tolerance);
-  if (options.lambda.rule == RatioLambda::Rule::stable) {
-    const double floor = stable_floor(samples.train_total());
-    const auto training_sample = [&] {
-      std::vector<double> log_weight(samples.train.size());
-      for (std::size_t i = 0; i < log_weight.size(); ++i) log_weight[i] = solver.log_odds(fit, i);
-      return effective_sample_size(log_weight, samples.weight);
-    };
-    // Ever more regularisation takes all weights to 1: this ends.
-    while (training_sample() < floor) {
-      lambda *= std::sqrt(10.0);
-      fit = solver.solve(lambda, pooled, fit_tolerance, &fit);
-    }
+  if (!fit) {
+    throw Error(Error::Kind::numeric,
+                fmt::format("the logistic density ratio did not converge with lambda {}; scale the "
+                            "features or use a larger lambda",
+                            lambda));
   }
+  problem.polish(*fit, lambda, options.threads);
   report["lambda"] = lambda;
-  report["iterations"] = fit.iterations;
-  report["accuracy"] = fit.accuracy;
-  const double prior = std::log(samples.train_total() / static_cast<double>(samples.target.size()));
+  report["iterations"] = fit->solution.iterations;
+  report["gap"] = fit->solution.gap;
+  const double prior = std::log(samples.train_total() / samples.target_total());
   return std::make_unique<LogisticRatio>(cols, options.columns, std::move(report),
-                                         std::move(fit.weights), fit.intercept + prior, lambda);
+                                         std::move(fit->weights), fit->intercept + prior, lambda);
 }
 
 void LogisticRatio::evaluate(const Rows& x, std::size_t first, std::size_t last,

@@ -12,7 +12,7 @@ namespace covshift {
 
 /// By Bayes' rule P_te(x)/P_tr(x) = P(te|x)/P(tr|x) * n_tr/n_te, so that
 ///     log_ratio(x) = u.x + b + log(n_tr/n_te),
-/// u and b from the logistic regression of solver LogisticSolver.
+/// u and b from the logistic regression of DomainProblem.
 class LogisticRatio final : public DensityRatio {
  public:
   LogisticRatio(std::size_t cols, std::vector<std::int32_t> columns, nlohmann::json report,

@@ -7,8 +7,9 @@
 #include "covshift/base/number.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
+#include "covshift/ratio/diagnostics.hpp"
 #include "covshift/ratio/gaussian.hpp"
-#include "covshift/ratio/kernel.hpp"
+#include "covshift/ratio/gaussian_basis.hpp"
 #include "covshift/ratio/logistic.hpp"
 #include "covshift/ratio/rows.hpp"
 
@@ -89,6 +90,42 @@ void check_weights(std::span<const double> weight, std::size_t rows) {
     fail_input("the weights of the training rows add up to {}", sum);
 }
 
+std::unique_ptr<DensityRatio> fit_method(const RatioOptions& options, std::size_t cols,
+                                         const Samples& samples) {
+  switch (options.method) {
+    case RatioMethod::none:
+      return std::make_unique<NoRatio>(cols, options.columns);
+    case RatioMethod::logistic:
+      return LogisticRatio::fit(options, cols, samples);
+    case RatioMethod::gaussian:
+      return GaussianRatio::fit(options, cols, samples);
+    case RatioMethod::ulsif:
+    case RatioMethod::rulsif:
+      return fit_least_squares(options, cols, samples);
+    case RatioMethod::kliep:
+      return fit_kliep(options, cols, samples);
+    case RatioMethod::kmm:
+      return fit_kmm(options, cols, samples);
+  }
+  fail_input("there is no density ratio number {}", static_cast<int>(options.method));
+}
+
+/// What to know of the training weights: their mean, which is 1 for the true ratio, and how many
+/// rows they leave.
+void describe(std::span<const double> log_weight, std::span<const double> times,
+              nlohmann::json& report) {
+  double sum = 0;
+  double total = 0;
+  for (std::size_t i = 0; i < log_weight.size(); ++i) {
+    const double n = times.empty() ? 1.0 : times[i];
+    sum += n * std::exp(log_weight[i]);
+    total += n;
+  }
+  report["mean_weight"] = sum / total;
+  report["effective_sample_size"] = effective_sample_size(log_weight, times);
+  report["largest_share"] = largest_weights(log_weight, 1, times).front().share;
+}
+
 }  // namespace
 
 RatioLambda RatioLambda::parse(std::string_view text) {
@@ -133,8 +170,14 @@ std::vector<double> DensityRatio::log_ratio(const MatrixView& x, int threads) co
 nlohmann::json DensityRatio::to_json() const {
   nlohmann::json json = {{"method", name()}, {"cols", cols_}, {"report", report_}};
   if (!columns_.empty()) json["columns"] = columns_;
+  if (bound_.weight < RatioBound{}.weight) json["bound"] = {bound_.weight, bound_.scale};
   store(json);
   return json;
+}
+
+RatioBound sample_bound(double train_total, double target_total) {
+  const auto log_root = [](double n) { return std::log(std::max(n, 1.0)) / 3; };
+  return {log_root(train_total), log_root(target_total)};
 }
 
 std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixView& train,
@@ -155,24 +198,19 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixV
   const Rows train_rows(train, options.columns);
   train_rows.check("the training data", options.threads);
   const std::vector<double> weight = merge_copies(train_rows, train_weight);
-  const Samples samples{train_rows, Rows(target, options.columns), weight};
-  samples.target.check("the target data", options.threads);
-  switch (options.method) {
-    case RatioMethod::none:
-      return std::make_unique<NoRatio>(train.cols, options.columns);
-    case RatioMethod::logistic:
-      return LogisticRatio::fit(options, train.cols, samples);
-    case RatioMethod::gaussian:
-      return GaussianRatio::fit(options, train.cols, samples);
-    case RatioMethod::ulsif:
-    case RatioMethod::rulsif:
-      return fit_least_squares(options, train.cols, samples);
-    case RatioMethod::kliep:
-      return fit_kliep(options, train.cols, samples);
-    case RatioMethod::kmm:
-      return fit_kmm(options, train.cols, samples);
-  }
-  fail_input("there is no density ratio number {}", static_cast<int>(options.method));
+  const Rows target_rows(target, options.columns);
+  target_rows.check("the target data", options.threads);
+  std::vector<double> target_weight;
+  if (options.method == RatioMethod::logistic) target_weight = merge_copies(target_rows, {});
+  const Samples samples{train_rows, target_rows, weight, target_weight};
+  std::unique_ptr<DensityRatio> ratio = fit_method(options, train.cols, samples);
+  if (options.method == RatioMethod::none) return ratio;
+
+  std::vector<double> at_train = ratio->log_ratio(train, options.threads);
+  ratio->bound_ = sample_bound(samples.train_total(), samples.target_total());
+  for (double& l : at_train) l = std::min(l, ratio->bound_.weight);
+  describe(at_train, weight, ratio->report_);
+  return ratio;
 }
 
 std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json) {
@@ -187,16 +225,29 @@ std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json) {
         sound_columns(detail::json_field<std::vector<std::int32_t>>(json, "columns", what), cols);
   }
   if (cols == 0) fail_input("{}: no columns; the file is damaged or was edited", what);
+  std::unique_ptr<DensityRatio> ratio;
   switch (method) {
     case RatioMethod::none:
-      return std::make_unique<NoRatio>(cols, std::move(columns));
+      ratio = std::make_unique<NoRatio>(cols, std::move(columns));
+      break;
     case RatioMethod::logistic:
-      return LogisticRatio::load(cols, std::move(columns), std::move(report), json);
+      ratio = LogisticRatio::load(cols, std::move(columns), std::move(report), json);
+      break;
     case RatioMethod::gaussian:
-      return GaussianRatio::load(cols, std::move(columns), std::move(report), json);
+      ratio = GaussianRatio::load(cols, std::move(columns), std::move(report), json);
+      break;
     default:
-      return KernelRatio::load(method, cols, std::move(columns), std::move(report), json);
+      ratio = KernelRatio::load(method, cols, std::move(columns), std::move(report), json);
   }
+  if (json.contains("bound")) {
+    const auto bound = detail::json_field<std::vector<double>>(json, "bound", what);
+    if (bound.size() != 2 || !(bound[0] >= 0 && bound[1] >= 0)) {
+      fail_input("{}: the bound is not two numbers from 0 on; the file is damaged or was edited",
+                 what);
+    }
+    ratio->bound_ = {bound[0], bound[1]};
+  }
+  return ratio;
 }
 
 }  // namespace covshift

@@ -5,6 +5,7 @@
 // Large where the target has more mass; the weighted training sample looks like the target.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -49,7 +50,7 @@ struct RatioLambda {
   enum class Rule {
     value,   ///< the number given
     paper,   ///< D2 (1 + (2 + sqrt 2) sqrt(ln(1/0.05))) / sqrt(2m): see paper_lambda()
-    cv,      ///< the best cross-validated domain log-likelihood
+    cv,      ///< the best held-out domain log-likelihood: select_lambda()
     stable,  ///< the same, but enough to leave the weights an effective sample: stable_floor()
   };
   Rule rule = Rule::stable;
@@ -84,9 +85,24 @@ struct RatioOptions {
 
   int folds = 5;
   std::uint64_t seed = 0;
+  double time_limit = 0;            ///< seconds for the choice of lambda; 0: none
   int threads = 0;                  ///< 0: all cores; the result is the same for any number
   std::function<bool()> cancelled;  ///< asked by several threads; true: throws Error (stopped)
 };
+
+/// How far an estimate is believed where it is used: the logarithms of the largest weight w and of
+/// the largest scale r = 1/w. A small r needs no bound: it only makes predictions more cautious.
+struct RatioBound {
+  double weight = 1e300;
+  double scale = 1e300;
+};
+
+/// What n_train and n_target rows can show: w <= n_train^(1/3) and r <= n_target^(1/3). The mean of
+/// n weights cut off at B has a variance of at most B/n, as E w = 1, and a bias of at most E (w -
+/// B)+ <= E w^2 / (4B). B = n^(1/3) makes the sum of variance and squared bias least, up to a
+/// factor (E w^2 / 2.8)^(2/3): beyond it a larger weight adds more noise than truth. r has mean 1
+/// over the target, and the same bound (docs/ratio.md).
+RatioBound sample_bound(double train_total, double target_total);
 
 /// A fitted ratio. Rows are independent of each other: the same answer, bit for bit, one at a time,
 /// in any order and in any company.
@@ -108,6 +124,10 @@ class DensityRatio {
   /// What the fit chose and how it went (lambda, width, scores of the cross validation, ...).
   [[nodiscard]] const nlohmann::json& report() const { return report_; }
 
+  /// sample_bound() of an estimate; none of known densities, nor of ratios read from files of
+  /// versions without bounds. log_ratio() itself is not cut off.
+  [[nodiscard]] const RatioBound& bound() const { return bound_; }
+
   [[nodiscard]] std::size_t cols() const { return cols_; }
   /// Those of the view, ascending; empty: all.
   [[nodiscard]] const std::vector<std::int32_t>& columns() const { return columns_; }
@@ -125,6 +145,12 @@ class DensityRatio {
   std::size_t cols_;
   std::vector<std::int32_t> columns_;
   nlohmann::json report_;
+  RatioBound bound_;
+
+  friend std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& options,
+                                                 const MatrixView& train, const MatrixView& target,
+                                                 std::span<const double> train_weight);
+  friend std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json);
 };
 
 /// Fits a ratio. `train_weight`: how often each training row counts (empty: once); 2 equals the row

@@ -12,13 +12,15 @@ namespace covshift {
 struct Samples {
   Rows train;
   Rows target;
-  std::span<const double> weight;  ///< of the training rows; empty: 1
+  std::span<const double> weight;         ///< of the training rows; empty: 1
+  std::span<const double> target_weight;  ///< likewise; copies of a row may count as one
 
   [[nodiscard]] double weight_of(std::size_t i) const { return weight.empty() ? 1.0 : weight[i]; }
   [[nodiscard]] double train_total() const {
     if (weight.empty()) return static_cast<double>(train.size());
     return std::accumulate(weight.begin(), weight.end(), 0.0);
   }
+  [[nodiscard]] double target_total() const { return static_cast<double>(target.size()); }
 };
 
 }  // namespace covshift

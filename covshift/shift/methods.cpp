@@ -1,6 +1,8 @@
 #include "covshift/shift/methods.hpp"
 
 #include <array>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "covshift/base/error.hpp"
@@ -11,14 +13,16 @@ namespace {
 
 using Kind = Assumption::Kind;
 
-constexpr std::array<Method, 9> table = {{
+constexpr std::array<Method, 11> table = {{
     {"lr", "log", Kind::none, "logistic regression; ignores the shift"},
     {"iw", "log", Kind::test, "importance-weighted logistic regression"},
     {"robust", "log", Kind::train, "robust to the shift in all inputs, log loss"},
     {"robust-view", "log", Kind::views, "robust, trusting the views that hardly shift, log loss"},
+    {"overlap", "log", Kind::overlap, "fades evidence where training data are scarce, log loss"},
     {"adv01", "zero-one", Kind::none, "adversarial zero-one classifier; ignores the shift"},
     {"robust01", "zero-one", Kind::train, "robust to the shift in all inputs, zero-one loss"},
     {"robust01-view", "zero-one", Kind::views, "robust, trusting stable views, zero-one loss"},
+    {"overlap01", "zero-one", Kind::overlap, "fades evidence likewise, zero-one loss"},
     {"svm", "hinge", Kind::none, "multiclass SVM (Crammer-Singer); ignores the shift"},
     {"iw-svm", "hinge", Kind::test, "importance-weighted multiclass SVM"},
 }};
@@ -50,9 +54,10 @@ Assumption parse_assumption(const std::string& text) {
   for (const auto& [kind, name] : names<Kind>) {
     if (name == text && kind != Kind::temper) return {kind};
   }
-  const std::string temper = "temper:";
-  if (text.starts_with(temper)) {
-    const std::string number = text.substr(temper.size());
+  const std::size_t colon = text.find(':');
+  const std::string kind = text.substr(0, colon);
+  const std::string number = colon == std::string::npos ? "" : text.substr(colon + 1);
+  if (kind == "temper") {
     const std::optional<double> g = parse_number(number);
     if (!g || !(*g >= 0 && *g <= 1)) {
       fail_input("generalize '{}': '{}' is not a number in [0, 1]; example: temper:0.5", text,
@@ -60,12 +65,34 @@ Assumption parse_assumption(const std::string& text) {
     }
     return {Kind::temper, *g};
   }
+  if (kind == "overlap" || kind == "views") {
+    const std::optional<double> d = parse_number(number);
+    if (!d || !(*d > 0)) {
+      fail_input("generalize '{}': '{}' is not a positive number or inf; example: {}:2", text,
+                 number, kind);
+    }
+    return {kind == "overlap" ? Kind::overlap : Kind::views, 0, *d};
+  }
   fail_name("the assumption", text, assumption_values);
 }
 
+double Assumption::log_limit() const {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  return std::log(limit.value_or(kind == Kind::overlap ? default_overlap : none));
+}
+
 std::string to_string(const Assumption& assumption) {
-  return assumption.kind == Kind::temper ? fmt::format("temper:{}", assumption.g)
-                                         : std::string(to_string(assumption.kind));
+  const std::string name(to_string(assumption.kind));
+  switch (assumption.kind) {
+    case Kind::views:
+      return assumption.limit ? fmt::format("{}:{}", name, *assumption.limit) : name;
+    case Kind::overlap:
+      return fmt::format("{}:{}", name, assumption.limit.value_or(default_overlap));
+    case Kind::temper:
+      return fmt::format("{}:{}", name, assumption.g);
+    default:
+      return name;
+  }
 }
 
 }  // namespace covshift

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,15 +15,22 @@ namespace covshift {
 /// section on its role), as the scale r(x) = P_gen(x) / P_test(x) of the evidence at x.
 struct Assumption {
   enum class Kind {
-    none,    ///< no shift: w = 1, r = 1
-    train,   ///< P_gen = P_train: r = P_train/P_test, the most cautious
-    test,    ///< P_gen = P_test:  r = 1, importance weighting
-    views,   ///< generalized views: r_v = P_train(x_v)/P_test(x_v); the others as `train`
-    temper,  ///< P_gen ~ P_train^(1-g) P_test^g: r = (P_train/P_test)^(1-g)
-    given,   ///< log r(x) is the caller's
+    none,     ///< no shift: w = 1, r = 1
+    train,    ///< P_gen = P_train: r = P_train/P_test, the most cautious
+    test,     ///< P_gen = P_test:  r = 1, importance weighting
+    views,    ///< generalized views: r_v = P_train(x_v)/P_test(x_v); the others as `train`
+    overlap,  ///< P_gen ~ min(P_train, D P_test): r = min(P_train/P_test, D), w r = min(1, D w)
+    temper,   ///< P_gen ~ P_train^(1-g) P_test^g: r = (P_train/P_test)^(1-g)
+    given,    ///< log r(x) is the caller's
   };
   Kind kind = Kind::train;
   double g = 0;  ///< temper only, in [0, 1]
+  /// The largest r, positive. Of `overlap` (Segovia-Martin et al. 2023: alpha = r, beta = w r),
+  /// where none means default_overlap, and of `views`, where none means no limit.
+  std::optional<double> limit = {};
+
+  /// log of the largest r; infinite where r is not limited.
+  [[nodiscard]] double log_limit() const;
 
   bool operator==(const Assumption&) const = default;
 };
@@ -33,12 +41,17 @@ inline constexpr auto names<Assumption::Kind> =
                                             {Assumption::Kind::train, "train"},
                                             {Assumption::Kind::test, "test"},
                                             {Assumption::Kind::views, "views"},
+                                            {Assumption::Kind::overlap, "overlap"},
                                             {Assumption::Kind::temper, "temper"},
                                             {Assumption::Kind::given, "given"}});
 
-/// As users write it; `given` is for callers of the library.
-inline constexpr std::array<std::string_view, 5> assumption_values = {"train", "test", "views",
-                                                                      "temper:G", "none"};
+/// D of `overlap` where none is given: evidence is never amplified, r <= 1. It fades where the
+/// target is denser than training, and counts in full, as in logistic regression, everywhere else.
+inline constexpr double default_overlap = 1;
+
+/// As users write it, D may be inf; `given` is for callers of the library.
+inline constexpr std::array<std::string_view, 6> assumption_values = {
+    "train", "test", "views[:D]", "overlap[:D]", "temper:G", "none"};
 /// Throws Error.
 Assumption parse_assumption(const std::string& text);
 std::string to_string(const Assumption& assumption);

@@ -115,6 +115,9 @@ Shift::Ratios Shift::at(const MatrixView& x, const GivenDensities& given) const 
   } else if (joint_) {
     joint_->log_ratio(x, rows.log_ratio);
   }
+  const RatioBound bound = joint_ ? joint_->bound() : RatioBound{};
+  rows.log_weight = rows.log_ratio;
+  for (double& l : rows.log_weight) l = std::min(l, bound.weight);
   if (assumption_.kind == Kind::none) return rows;
   if (assumption_.kind == Kind::given) {
     check_given(given.log_generalization, x.rows, "log generalization density");
@@ -123,6 +126,7 @@ Shift::Ratios Shift::at(const MatrixView& x, const GivenDensities& given) const 
   const auto scale = [&](std::size_t i, std::size_t s) -> double& {
     return rows.log_scale[i * scales_ + s];
   };
+  const double log_limit = std::min(assumption_.log_limit(), bound.scale);
   for (std::size_t i = 0; i < x.rows; ++i) {
     const double log_ratio = rows.log_ratio[i];
     switch (assumption_.kind) {
@@ -131,10 +135,11 @@ Shift::Ratios Shift::at(const MatrixView& x, const GivenDensities& given) const 
         break;
       case Kind::train:
       case Kind::views:
-        scale(i, 0) = -log_ratio;
+      case Kind::overlap:
+        scale(i, 0) = std::min(-log_ratio, log_limit);
         break;
       case Kind::temper:
-        scale(i, 0) = -(1 - assumption_.g) * log_ratio;
+        scale(i, 0) = std::min(-(1 - assumption_.g) * log_ratio, log_limit);
         break;
       case Kind::given:
         scale(i, 0) = given.log_generalization[i];
@@ -144,9 +149,12 @@ Shift::Ratios Shift::at(const MatrixView& x, const GivenDensities& given) const 
   std::size_t s = 1;
   for (std::size_t v = 0; v < views_.size(); ++v) {
     if (!views_[v].generalized) continue;
-    const std::vector<double> own =
-        view_ratio_[v] != nullptr ? log_ratios(*view_ratio_[v], x) : rows.log_ratio;
-    for (std::size_t i = 0; i < x.rows; ++i) scale(i, s) = -own[i];
+    // A given ratio of all columns serves a view of all columns, and is not bounded.
+    const bool estimated = view_ratio_[v] != nullptr;
+    const std::vector<double> own = estimated ? log_ratios(*view_ratio_[v], x) : rows.log_ratio;
+    const double limit = std::min(assumption_.log_limit(),
+                                  estimated ? view_ratio_[v]->bound().scale : RatioBound{}.scale);
+    for (std::size_t i = 0; i < x.rows; ++i) scale(i, s) = std::min(-own[i], limit);
     ++s;
   }
   return rows;

@@ -63,8 +63,9 @@ class Shift {
   [[nodiscard]] Shift assuming(const Assumption& assumption, const Views& views) const;
 
   struct Ratios {
-    std::vector<double> log_ratio;  ///< log P_test(x)/P_train(x)
-    std::vector<double> log_scale;  ///< log r, `scales()` to a row; empty: all 0
+    std::vector<double> log_ratio;   ///< log P_test(x)/P_train(x)
+    std::vector<double> log_weight;  ///< log w: the same, at most what the estimate's bound says
+    std::vector<double> log_scale;   ///< log r, `scales()` to a row; empty: all 0
   };
   [[nodiscard]] Ratios at(const MatrixView& x, const GivenDensities& given = {}) const;
 

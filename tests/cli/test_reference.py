@@ -108,8 +108,9 @@ class Reference(ProgramTest):
         ]
 
     def scaled(self, rows, assumption):
-        """z: features and the constant 1, each under its scale r."""
-        joint = np.exp(-self.joint(rows))[:, None]
+        """z: features and the constant 1, each under its scale r, which is bounded."""
+        bounded = lambda log_ratio: np.minimum(np.exp(-log_ratio), len(self.x_target) ** (1 / 3))
+        joint = bounded(self.joint(rows))[:, None]
         z = np.c_[rows, np.ones(len(rows))]
         if assumption == "test":
             return z
@@ -117,8 +118,11 @@ class Reference(ProgramTest):
         if assumption == "views":
             for j in range(3):
                 if self.kl[j] < 0.1:
-                    scale[:, j] = np.exp(-self.views[j](rows[:, [j]]))
+                    scale[:, j] = bounded(self.views[j](rows[:, [j]]))
         return z * scale
+
+    def weights(self):
+        return np.minimum(np.exp(self.joint(self.x)), len(self.x) ** (1 / 3))
 
     def program(self, *flags):
         report = self.run_json(
@@ -133,7 +137,7 @@ class Reference(ProgramTest):
         return report, p, log_ratio
 
     def reference(self, weighted, assumption, games):
-        w = np.exp(self.joint(self.x)) if weighted else np.ones(len(self.x))
+        w = self.weights() if weighted else np.ones(len(self.x))
         t, value = train_weights(self.scaled(self.x, assumption), self.y, w, len(self.names), games)
         return self.scaled(self.x_target, assumption) @ t, value
 
@@ -181,7 +185,7 @@ class Reference(ProgramTest):
 
     def test_target_value_of_the_certificate(self):
         report, _, _ = self.program("--method", "robust")
-        w = np.exp(self.joint(self.x))
+        w = self.weights()
         z = self.scaled(self.x, "train")
         t, _ = train_weights(z, self.y, w, len(self.names), [log_game])
         psi_target = self.scaled(self.x_target, "train") @ t

@@ -254,71 +254,10 @@ TEST_P(Kernel, WeighIsItsFormula) {
   }
 }
 
-TEST_P(Kernel, LogisticIsItsFormula) {
-  for (const std::size_t n : {1U, 3U, 8U, 21U, 800U}) {
-    std::vector<double> margin = numbers(n, 5);
-    margin[0] = 0;
-    if (n > 2) margin[1] = 800;  // e^-800 is 0
-    if (n > 2) margin[2] = -800;
-    std::vector<double> share = numbers(n);
-    std::vector<double> side(n);
-    for (std::size_t i = 0; i < n; ++i) {
-      share[i] = std::abs(share[i]);
-      side[i] = random.below(2) == 0 ? -1 : 1;
-    }
-    std::vector<double> residual(n);  // not padded
-    std::vector<double> curvature(n);
-    const double largest = kernel.logistic(n, side.data(), share.data(), margin.data(),
-                                           residual.data(), curvature.data());
-    double expected = 0;
-    for (const double m : margin) expected = std::max(expected, std::abs(m));
-    ASSERT_EQ(largest, expected);
-    for (std::size_t i = 0; i < n; ++i) {
-      const double p = 1 / (1 + std::exp(-side[i] * margin[i]));
-      ASSERT_NEAR(residual[i], side[i] * share[i] * p, 1e-15 * share[i]) << margin[i];
-      ASSERT_NEAR(curvature[i], share[i] * p * (1 - p), 1e-15 * share[i]) << margin[i];
-    }
-  }
-  const double one = 1;
-  const double nan = std::numeric_limits<double>::quiet_NaN();
-  double residual = 0;
-  double curvature = 0;
-  kernel.logistic(1, &one, &one, &nan, &residual, &curvature);
-  EXPECT_TRUE(std::isnan(residual));
-}
-
-TEST_P(Kernel, ColumnProductsAreTheirSums) {
+TEST_P(Kernel, SumsOfColumnsAreWeighted) {
   for (const std::size_t n : {1U, 7U, 8U, 30U, 32U, 75U}) {
     for (const std::size_t columns : {1U, 4U, 6U, 9U}) {
       const std::size_t pitch = n + 2;
-      std::vector<double> x = numbers((columns - 1) * pitch + n);
-      const std::vector<double> z = numbers(columns);
-      std::vector<double> share(n, 0.5);
-      if (n > 2) share[n / 2] = share[n - 1] = 0;
-      std::vector<double> out(n, 0.25);
-      const auto run = [&] {
-        return kernel.columns_times(n, columns, pitch, x.data(), z.data(), share.data(),
-                                    out.data());
-      };
-      const double largest = run();
-      double expected = 0;
-      for (std::size_t i = 0; i < n; ++i) {
-        double sum = 0;
-        for (std::size_t j = 0; j < columns && share[i] > 0; ++j) sum += z[j] * x[j * pitch + i];
-        ASSERT_NEAR(out[i], sum, 1e-12) << n << ' ' << columns;
-        expected = std::max(expected, std::abs(out[i]));
-      }
-      ASSERT_EQ(largest, expected);
-      constexpr double infinity = std::numeric_limits<double>::infinity();
-      for (double bad : {infinity, std::numeric_limits<double>::quiet_NaN()}) {
-        std::swap(x[n / 2], bad);
-        ASSERT_EQ(run(), n > 2 ? largest : infinity);  // rows without share are ignored
-        std::swap(x[n / 2], bad);
-        std::swap(x[0], bad);
-        ASSERT_EQ(run(), infinity);
-        std::swap(x[0], bad);
-      }
-
       const std::vector<double> y = numbers((columns - 1) * pitch + n);
       const std::vector<double> weight = numbers(n);
       std::vector<double> sums(columns, 0.25);
@@ -327,27 +266,6 @@ TEST_P(Kernel, ColumnProductsAreTheirSums) {
         double sum = 0.25;
         for (std::size_t i = 0; i < n; ++i) sum += weight[i] * y[j * pitch + i];
         ASSERT_NEAR(sums[j], sum, 1e-12) << n << ' ' << columns;
-      }
-    }
-  }
-}
-
-TEST_P(Kernel, WeightedMomentsAreTheirSums) {
-  for (const std::size_t n : {1U, 7U, 8U, 30U}) {
-    for (const std::size_t columns : {1U, 4U, 6U, 9U}) {
-      const std::size_t pitch = n + 2;  // part of longer columns
-      const std::vector<double> x = numbers((columns - 1) * pitch + n);
-      const std::vector<double> weight = numbers(n);
-      std::vector<double> sums(columns * columns, 0.25);
-      kernel.weighted_moments(n, columns, pitch, x.data(), weight.data(), sums.data());
-      for (std::size_t l = 0; l < columns; ++l) {
-        for (std::size_t j = 0; j < columns; ++j) {
-          double expected = 0.25;
-          for (std::size_t i = 0; i < n && j <= l; ++i) {
-            expected += weight[i] * x[l * pitch + i] * x[j * pitch + i];
-          }
-          ASSERT_NEAR(sums[l * columns + j], expected, 1e-12) << n << ' ' << columns;
-        }
       }
     }
   }

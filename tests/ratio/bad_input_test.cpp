@@ -125,7 +125,7 @@ TEST(BadInput, EveryBrokenMemberIsRefused) {
         if (key == "columns") continue;  // all columns, if it is missing: refused by the sizes
         nlohmann::json broken = good;
         broken.erase(key);
-        refused(broken);
+        if (key != "bound") refused(broken);  // none in files of earlier versions
         if (key == "report") continue;
         broken[key] = nullptr;
         refused(broken);

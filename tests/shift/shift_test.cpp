@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -34,6 +35,7 @@ class ShiftTest : public ::testing::Test {
   }
 
   std::vector<double> train_, target_;
+  const double bound_ = sample_bound(200, 200).scale;
   Views views_{{"one", "two"}, {0, 1}};
   ShiftOptions options_;
 };
@@ -45,10 +47,33 @@ TEST_F(ShiftTest, ScalesFollowTheDefinition) {
   const Shift::Ratios test = fit("test").at(train());
   const Shift::Ratios half = fit("temper:0.5").at(train());
   for (std::size_t i = 0; i < 200; ++i) {
-    EXPECT_EQ(robust.log_scale[i], -robust.log_ratio[i]);
+    EXPECT_EQ(robust.log_scale[i], std::min(-robust.log_ratio[i], bound_));
     EXPECT_EQ(test.log_scale[i], 0);
     EXPECT_EQ(half.log_scale[i], -0.5 * half.log_ratio[i]);
     EXPECT_EQ(robust.log_ratio[i], test.log_ratio[i]);
+  }
+}
+
+/// Estimates are believed up to the cube root of the rows they are from, in weights and scales
+/// alike.
+TEST_F(ShiftTest, WeightsAndScalesAreBounded) {
+  options_.ratio.lambda = RatioLambda::parse("1e-9");
+  for (double& v : target_) v = 3 * v;
+  for (const char* assumption : {"train", "views", "overlap:inf", "temper:0.1"}) {
+    const Shift shift = fit(assumption);
+    const Shift again = Shift::from_json(nlohmann::json::parse(shift.to_json().dump()), views_);
+    for (const MatrixView& x : {train(), target()}) {
+      const Shift::Ratios rows = shift.at(x);
+      const auto [low, high] = std::minmax_element(rows.log_ratio.begin(), rows.log_ratio.end());
+      EXPECT_EQ(*std::max_element(rows.log_weight.begin(), rows.log_weight.end()),
+                std::min(*high, bound_));
+      if (assumption != std::string("temper:0.1")) {
+        EXPECT_GT(std::max(-*low, *high), bound_);
+      }
+      EXPECT_LE(*std::max_element(rows.log_scale.begin(), rows.log_scale.end()), bound_);
+      EXPECT_EQ(again.at(x).log_weight, rows.log_weight);
+      EXPECT_EQ(again.at(x).log_scale, rows.log_scale);
+    }
   }
 }
 
@@ -67,8 +92,8 @@ TEST_F(ShiftTest, AViewThatGeneralizesHasTheRatioOfItsOwnInputs) {
   const std::vector<double> ratio = fit_ratio(own, train(), target())->log_ratio(train());
   const Shift::Ratios rows = shift.at(train());
   for (std::size_t i = 0; i < 200; ++i) {
-    EXPECT_EQ(rows.log_scale[2 * i], -rows.log_ratio[i]);
-    EXPECT_EQ(rows.log_scale[2 * i + 1], -ratio[i]);
+    EXPECT_EQ(rows.log_scale[2 * i], std::min(-rows.log_ratio[i], bound_));
+    EXPECT_EQ(rows.log_scale[2 * i + 1], std::min(-ratio[i], bound_));
   }
 }
 
@@ -109,7 +134,8 @@ TEST_F(ShiftTest, DensitiesMayBeTheCallers) {
 }
 
 TEST_F(ShiftTest, JsonGivesBackTheSameNumbers) {
-  for (const char* assumption : {"none", "train", "test", "views", "temper:0.3"}) {
+  for (const char* assumption :
+       {"none", "train", "test", "views", "views:1.5", "overlap", "temper:0.3"}) {
     const Shift shift = fit(assumption);
     const Shift again = Shift::from_json(nlohmann::json::parse(shift.to_json().dump()), views_);
     EXPECT_EQ(shift.at(target()).log_ratio, again.at(target()).log_ratio);
@@ -127,16 +153,20 @@ TEST(Methods, AreTheTableOfTheDesign) {
   EXPECT_EQ(row("robust-view").generalize, Kind::views);
   EXPECT_EQ(row("adv01").loss, "zero-one");
   EXPECT_EQ(row("robust01-view").generalize, Kind::views);
+  EXPECT_EQ(row("overlap").generalize, Kind::overlap);
+  EXPECT_EQ(row("overlap01").loss, "zero-one");
   EXPECT_EQ(row("iw-svm").loss, "hinge");
   EXPECT_THROW(find_method("rubost"), Error);
 }
 
 TEST(Methods, AssumptionsReadBackAsWritten) {
-  for (const char* text : {"none", "train", "test", "views", "temper:0.25"}) {
+  for (const char* text :
+       {"none", "train", "test", "views", "views:2", "overlap:0.5", "overlap:inf", "temper:0.25"}) {
     EXPECT_EQ(to_string(parse_assumption(text)), text);
   }
   for (const char* text :
-       {"temper", "temper:", "temper:1.5", "temper:-1", "temper:x", "trian", ""}) {
+       {"temper", "temper:", "temper:1.5", "temper:-1", "temper:x", "trian", "", "train:1",
+        "overlap:", "overlap:0", "overlap:-1", "overlap:nan", "overlap:x", "views:"}) {
     EXPECT_THROW(parse_assumption(text), Error) << text;
   }
 }

@@ -1,4 +1,4 @@
-#include "covshift/ratio/kernel.hpp"
+#include "covshift/ratio/gaussian_basis.hpp"
 
 #include <Eigen/LU>
 

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""What the estimated density ratio is worth, seen from outside: the numbers of docs/ratio.md.
+
+    bench/ratio_study.py gaussians [--program build/covshift] [--other OLD] [--problems 200]
+    bench/ratio_study.py steady --data DIR [--program build/covshift] [--lambda X]
+
+`gaussians`: samples of known Gaussians, whose exact log ratio is known; of each program the
+correlation with it, the bias and the error of the mean weight, on fresh rows.
+`steady`: for every task in DIR (train.csv.gz, target.csv.gz), how far the probabilities of a default
+fit move under a jitter of 1e-7, rounding to float32, reversed columns and another seed, and how
+many of them are exactly 0 or 1. Needs numpy. The load average is printed beside the numbers.
+"""
+
+import argparse
+import csv
+import gzip
+import os
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+
+def run(program, *arguments):
+    subprocess.run([program, *map(str, arguments)], check=True, capture_output=True)
+
+
+def write(path, header, rows):
+    with open(path, "w", newline="") as file:
+        out = csv.writer(file)
+        out.writerow(header)
+        out.writerows(rows)
+
+
+def read(path, prefix):
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    names = [name for name in rows[0] if name.startswith(prefix)]
+    return np.array([[float(row[name]) for name in names] for row in rows])
+
+
+def problem(seed):
+    """Two Gaussians in 1 to 20 dimensions, 50 to 5,000 rows each; every second pair differs in its
+    variances as well as its means."""
+    random = np.random.default_rng(seed)
+    d = int(random.integers(1, 21))
+    sizes = [int(n) for n in np.exp(random.uniform(np.log(50), np.log(5000), 2))]
+    shift = random.normal(size=d)
+    shift *= random.uniform(0, 2) / np.linalg.norm(shift)
+    spread = np.ones(d) if seed % 2 == 0 else random.uniform(0.7, 1.3, d)
+    train, fresh_train = (random.normal(size=(n, d)) for n in (sizes[0], 2000))
+    target, fresh_target = (random.normal(size=(n, d)) * spread + shift for n in (sizes[1], 2000))
+    fresh = np.vstack([fresh_train, fresh_target])
+    exact = (fresh**2 - ((fresh - shift) / spread) ** 2).sum(1) / 2 - np.log(spread).sum()
+    return train, target, fresh, exact
+
+
+def log_ratio(program, folder, train, target, fresh):
+    names = [f"x{j}" for j in range(train.shape[1])]
+    labels = [["a"], ["b"]]
+    write(folder / "train.csv", [*names, "y"], [[*x, *labels[i % 2]] for i, x in enumerate(train)])
+    write(folder / "target.csv", names, target)
+    write(folder / "fresh.csv", names, fresh)
+    run(program, "fit", folder / "train.csv", "--target", folder / "target.csv", "--label", "y",
+        "--method", "iw", "--lambda", 1, "-o", folder / "m.json", "-q")
+    run(program, "predict", folder / "m.json", folder / "fresh.csv", "-o", folder / "p.csv", "-q")
+    return read(folder / "p.csv", "log_ratio")[:, 0]
+
+
+def gaussians(options):
+    programs = [p for p in (options.other, options.program) if p]
+    scores = {p: [] for p in programs}
+    with tempfile.TemporaryDirectory() as name:
+        for seed in range(options.problems):
+            train, target, fresh, exact = problem(seed)
+            for program in programs:
+                estimate = log_ratio(program, Path(name), train, target, fresh)
+                varies = estimate.std() > 1e-12
+                weight = np.exp(estimate[:2000])
+                scores[program].append((
+                    np.corrcoef(estimate, exact)[0, 1] if varies else 0.0,
+                    abs((estimate - exact).mean()),
+                    np.sqrt(((estimate - exact) ** 2).mean()),
+                    abs(weight.mean() - 1),
+                ))
+    print(f"{options.problems} problems, load {os.getloadavg()[0]:.1f}")
+    print("| program | correlation | |bias| | root mean square error | |mean weight - 1| |")
+    print("|---|---|---|---|---|")
+    for program, rows in scores.items():
+        print(f"| {program} | " + " | ".join(f"{v:.4f}" for v in np.mean(rows, axis=0)) + " |")
+
+
+def change(header, rows, how):
+    """Rows of text with their numbers changed; other columns stay."""
+    random = np.random.default_rng(1)
+
+    def number(text):
+        value = float(text)
+        return value + 1e-7 * random.normal() if how == "jitter" else float(np.float32(value))
+
+    out = []
+    numeric = [all(is_number(row[j]) for row in rows) for j in range(len(header))]
+    for row in rows:
+        out.append([number(v) if numeric[j] and header[j] != "label" else v
+                    for j, v in enumerate(row)])
+    return out
+
+
+def is_number(text):
+    try:
+        float(text)
+        return True
+    except ValueError:
+        return False
+
+
+def table(path):
+    with gzip.open(path, "rt", newline="") as file:
+        rows = list(csv.reader(file))
+    return rows[0], rows[1:]
+
+
+def probabilities(program, folder, train, target, *flags):
+    for name, (header, rows) in (("train", train), ("target", target)):
+        write(folder / f"{name}.csv", header, rows)
+    begin = time.perf_counter()
+    run(program, "fit", folder / "train.csv", "--target", folder / "target.csv", "--label", "label",
+        "-o", folder / "m.json", "-q", *flags)
+    seconds = time.perf_counter() - begin
+    run(program, "predict", folder / "m.json", folder / "target.csv", "-o", folder / "p.csv", "-q")
+    return read(folder / "p.csv", "p:"), seconds
+
+
+def steady(options):
+    print(f"load {os.getloadavg()[0]:.1f}")
+    print("| task | seconds | jitter | float32 | columns | seed | exactly 0 or 1 |")
+    print("|---|---|---|---|---|---|---|")
+    for task in sorted(p for p in Path(options.data).iterdir() if p.is_dir()):
+        train, target = (table(task / f"{name}.csv.gz") for name in ("train", "target"))
+        with tempfile.TemporaryDirectory() as name:
+            given = ["--lambda", options.lam] if options.lam else []
+            fit = lambda a, b, *flags: probabilities(
+                options.program, Path(name), a, b, *given, *flags)
+            plain, seconds = fit(train, target)
+            moved = []
+            for how in ("jitter", "float32"):
+                other, _ = fit(*((h, change(h, rows, how)) for h, rows in (train, target)))
+                moved.append(abs(other - plain).max())
+            other, _ = fit(*((h[::-1], [r[::-1] for r in rows]) for h, rows in (train, target)))
+            moved.append(abs(other - plain).max())
+            other, _ = fit(train, target, "--seed", 1)
+            moved.append(abs(other - plain).max())
+        certain = int(((plain == 0) | (plain == 1)).sum())
+        print(f"| {task.name} | {seconds:.2f} | " + " | ".join(f"{m:.1e}" for m in moved) +
+              f" | {certain} |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    commands = parser.add_subparsers(required=True)
+    for run_command in (gaussians, steady):
+        command = commands.add_parser(run_command.__name__)
+        command.set_defaults(run=run_command)
+        command.add_argument("--program", default="build/covshift")
+        if run_command is gaussians:
+            command.add_argument("--other", help="another version of the program, to compare with")
+            command.add_argument("--problems", type=int, default=200)
+        else:
+            command.add_argument("--data", required=True)
+            command.add_argument("--lambda", dest="lam", help="fixed: the ratio alone is chosen")
+    options = parser.parse_args()
+    options.run(options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+// The logistic ratio as a problem of learn/, and the choice of its lambda; private to ratio/.
+#pragma once
+
+#include <Eigen/Cholesky>
+#include <cstddef>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "covshift/data/matrix.hpp"
+#include "covshift/game/game.hpp"
+#include "covshift/learn/solve.hpp"
+#include "covshift/ratio/ratio.hpp"
+#include "covshift/ratio/rows.hpp"
+
+namespace covshift {
+
+/// min over u, b   1/S sum_i s_i log(1 + exp(-t_i (u.x_i + b)))  +  lambda ||u||^2
+/// over the pooled sample: training rows (t = -1), then target rows (t = +1); S = sum_i s_i. In
+/// learn/ these are classes 0 and 1 of log loss with a free bias. There T_1 = -T_0 = u/2, so that
+/// lambda ||u||^2 is 2 lambda ||T||^2. Dense rows are centred: the free bias makes that a matter of
+/// conditioning only.
+class DomainProblem {
+ public:
+  /// At most `most` rows, evenly spaced; samples of fewer rows are taken whole.
+  DomainProblem(const Samples& samples, std::size_t most);
+
+  struct Fit {
+    std::vector<double> weights;  ///< u
+    double intercept = 0;         ///< b: log P(te|x)/P(tr|x) = u.x + b
+    Solution solution;            ///< of learn/: where another fit may start
+  };
+  /// `weight` replaces s_i (empty: as they are). None if it did not converge.
+  [[nodiscard]] std::optional<Fit> solve(double lambda, double tolerance, int threads,
+                                         const Fit* start = nullptr,
+                                         std::span<const double> weight = {}) const;
+
+  /// Newton's last steps with the factored Hessian, to the last digits; nothing where that is much
+  /// work. The gap, an absolute number, does not see them where lambda is tiny.
+  void polish(Fit& fit, double lambda, int threads) const;
+
+  [[nodiscard]] std::size_t size() const { return labels_.size(); }
+  [[nodiscard]] std::size_t dims() const { return dims_; }
+  [[nodiscard]] bool sparse() const { return features_.sparse; }
+  /// The share of all rows that these are.
+  [[nodiscard]] double sampled() const { return sampled_; }
+  [[nodiscard]] std::span<const double> weight() const { return weight_; }
+  [[nodiscard]] double total() const { return total_; }
+  [[nodiscard]] bool is_target(std::size_t i) const { return labels_[i] == 1; }
+  /// u.x_i + b of every row.
+  [[nodiscard]] std::vector<double> log_odds(const Fit& fit, int threads) const;
+  /// z_i' H^-1 z_i of every row, z = (x, 1), H the Hessian of the objective at these log odds; for
+  /// dense rows. Empty if H cannot be factored.
+  [[nodiscard]] std::vector<double> leverages(double lambda, std::span<const double> log_odds,
+                                              int threads) const;
+
+ private:
+  /// The Hessian at log odds, with a unit diagonal: scale^-1 L L' scale^-1.
+  struct Factored {
+    Eigen::VectorXd scale;
+    Eigen::LLT<Eigen::MatrixXd> root;
+  };
+  [[nodiscard]] std::optional<Factored> factor(double lambda, std::span<const double> log_odds,
+                                               int threads) const;
+  [[nodiscard]] Problem problem(double lambda, std::span<const double> weight) const;
+
+  std::size_t dims_;
+  std::size_t stride_;  // of dense rows, which end with the 1 of the bias and zeros
+  double sampled_ = 1;
+  double total_ = 0;
+  Matrix features_;
+  std::vector<double> mean_;  // that dense rows are centred at
+  std::vector<int> labels_;
+  std::vector<double> weight_;
+  std::unique_ptr<Game> game_;
+};
+
+struct LambdaSelection {
+  double lambda = 0;
+  /// Mean log-likelihood of held-out rows' domains at lambda, less that of the domains' shares.
+  double gain = 0;
+  nlohmann::json report;  ///< the path, and what was left out
+};
+
+/// The lambda under which held-out rows' domains are likeliest, along a path from strong to weak
+/// regularisation that ends where it can only get worse. Held out by approximate leave-one-out
+/// (copies of a row leave together) for up to 500 columns, by folds for more; of many rows on a
+/// sample. A point that does not converge, or that comes after the time limit, is left out with a
+/// note in the report.
+///
+/// The choice is a smooth function of the data: the scores, interpolated between the points of the
+/// path, weigh log lambda by the likelihood of all rows (pseudo-Bayesian model averaging, Geisser
+/// and Eddy 1979), instead of the largest alone deciding. Folds are dealt along the projection on
+/// the difference of the means: data that are nearly the same are dealt nearly alike.
+LambdaSelection select_lambda(const Samples& samples, const RatioOptions& options, int folds);
+
+}  // namespace covshift
