@@ -197,7 +197,7 @@ Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs) {
       ratio_option(o.ratio.method),
       ratio_lambda_option(o.ratio.lambda),
       scale_option(inputs.scale),
-      whole({"--permutations", "permutations"}, o.permutations, between(1, 100000),
+      whole({"--permutations", "permutations"}, o.permutations, between(1, 1000000),
             "Random relabellings in the test for shift"),
       number({"--level", "level"}, o.level, between(1e-6, 0.5),
              "p-values up to this count as shift"),

@@ -266,7 +266,8 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
 
     def predict(self, X) -> np.ndarray:
         """The likeliest action of each row: a class, or ``abstain_``."""
-        return self.actions_[self._ask("predict", X)]
+        chosen = self._ask("predict", X)
+        return self.actions_[chosen]
 
     def predict_proba(self, X) -> np.ndarray:
         """The probability of each of ``actions_`` (usually ``classes_``)."""

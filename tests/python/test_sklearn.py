@@ -56,7 +56,7 @@ def test_weight_two_equals_the_row_twice(estimator):
     weight = rng.randint(0, 4, size=40)
     a = clone(estimator).fit(X, sample_weight=weight).log_ratio(X)
     b = clone(estimator).fit(np.repeat(X, weight, axis=0)).log_ratio(X)
-    assert np.ptp(a) > 0.1
+    assert np.ptp(a) > 0.01  # the ratio is not constant: the weights matter
     np.testing.assert_allclose(a, b, rtol=1e-7, atol=1e-9)
 
 
