@@ -117,7 +117,8 @@ void run(const Flags& flags, const Common& common) {
   bar.show("reading", 0);
   ModelOptions options = complete_options(flags, common);
   options.fit.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
-  PreparedFiles files = read_files(flags.train, flags.target, options.label, true, options, common);
+  const PreparationOptions& inputs = options;
+  PreparedFiles files = read_files(flags.train, flags.target, inputs.label, true, inputs, common);
   const Model model = Model::fit(std::move(files.preparation), files.train,
                                  flags.target.empty() ? nullptr : &files.target, options.fit);
   const Solution& solution = model.classifier().report().solution;

@@ -82,7 +82,7 @@ double Assumption::log_limit() const {
 }
 
 std::string to_string(const Assumption& assumption) {
-  const std::string name(to_string(assumption.kind));
+  std::string name(to_string(assumption.kind));
   switch (assumption.kind) {
     case Kind::views:
       return assumption.limit ? fmt::format("{}:{}", name, *assumption.limit) : name;
