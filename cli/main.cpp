@@ -21,8 +21,7 @@ std::string hint(const CLI::App& app, const cli::Common& common, const CLI::Erro
       if (!command->parsed()) continue;
       for (const CLI::Option* option : command->get_options()) known.push_back(option->get_name());
     }
-    const std::string found =
-        suggestion(word, std::vector<std::string_view>(known.begin(), known.end()));
+    std::string found = suggestion(word, std::vector<std::string_view>(known.begin(), known.end()));
     if (!found.empty()) return found;
   }
   return "";
