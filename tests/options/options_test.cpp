@@ -128,9 +128,10 @@ TEST(Options, EveryListedValueIsAccepted) {
 
 TEST(Options, NumbersDoNotDependOnTheLocale) {
   const std::string before = std::setlocale(LC_NUMERIC, nullptr);
-  bool comma = false;
+  // With a decimal comma where such a locale is installed; what follows holds, and strtod fails it,
+  // in any locale.
   for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "de_DE", "fr_FR.UTF-8", "nl_NL.UTF-8"}) {
-    comma = comma || std::setlocale(LC_NUMERIC, name) != nullptr;
+    if (std::setlocale(LC_NUMERIC, name) != nullptr) break;
   }
   ModelOptions o;
   const Options table = model_options(o);
@@ -145,7 +146,6 @@ TEST(Options, NumbersDoNotDependOnTheLocale) {
   // strtod accepts hexadecimal numbers; the parser must not.
   EXPECT_NE(complaint(table, "--generalize", {"temper:0x1p-1"}), "");
   std::setlocale(LC_NUMERIC, before.c_str());
-  if (!comma) GTEST_SKIP() << "no locale with a decimal comma is installed";
 }
 
 }  // namespace
