@@ -3,10 +3,12 @@
 SHELL := /bin/bash
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
+# Data that are not part of the project.
+DATA ?= ../shared/data
 export JOBS
 
-.PHONY: all library demo test bench bench-kernels bench-csv bench-python wheel asan tsan tidy format
-.PHONY: format-check check reproduce install clean help
+.PHONY: all library demo test bench shiftbench bench-kernels bench-csv bench-python wheel asan tsan tidy format
+.PHONY: format-check check reproduce coverage install clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -30,14 +32,23 @@ bench: all wheel ## compare covshift with its peers, into bench/RESULTS.md (PART
 	@scripts/packages.sh build bench venv
 	@scripts/bench_peers.sh $(if $(QUICK),--quick) $(PARTS)
 
+shiftbench: all ## covshift beside other packages under shift, into docs/shiftbench.md (METHODS="default lr", QUICK=1, DATA=folder)
+	@scripts/packages.sh build venv
+	@scripts/shiftbench.sh $(if $(QUICK),--quick) --data "$(DATA)" $(if $(METHODS),--methods $(METHODS))
+
 bench-kernels: ## build and run the C++ benchmarks, with a table at the end
 	@scripts/packages.sh build bench
 	@scripts/bench.sh
 
-DATA ?= ../shared/data
 reproduce: all ## all tables and figures of the paper and the sweep, into docs/results.md (DATA=folder)
-	@build/covshift reproduce all --data "$(DATA)" -o build/results --seed 1
+	@build/covshift reproduce all --data "$(DATA)" -o build/results --seed 0
 	@cp build/results/results.md docs/results.md
+
+coverage: ## what is promised against the truth, on simulated problems (docs/promise.md; PROBLEMS=1000)
+	@scripts/packages.sh build bench
+	@cmake --preset bench >/dev/null
+	@cmake --build build/bench -j $(JOBS) --target coverage
+	@build/bench/bench/coverage $(PROBLEMS)
 
 bench-csv: ## read a 1 GB CSV with covshift and with pandas (from the Python package index)
 	@scripts/packages.sh build bench venv

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What the estimated density ratio is worth, seen from outside: the numbers of docs/ratio.md.
 
-    bench/ratio_study.py gaussians [--program build/covshift] [--other OLD] [--problems 200]
-    bench/ratio_study.py steady --data DIR [--program build/covshift] [--lambda X]
+    bench/ratio_study.py gaussians [--program build/covshift] [--other OLD]... [--problems 200]
+    bench/ratio_study.py steady --data DIR [--program build/covshift] [--method robust] [--lambda X]
 
 `gaussians`: samples of known Gaussians, whose exact log ratio is known; of each program the
 correlation with it, the bias and the error of the mean weight, on fresh rows.
@@ -15,6 +15,7 @@ import argparse
 import csv
 import gzip
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -57,39 +58,59 @@ def problem(seed):
     return train, target, fresh, exact
 
 
-def log_ratio(program, folder, train, target, fresh):
+def samples(folder, train, target, fresh):
+    """The files that every program reads."""
     names = [f"x{j}" for j in range(train.shape[1])]
-    labels = [["a"], ["b"]]
-    write(folder / "train.csv", [*names, "y"], [[*x, *labels[i % 2]] for i, x in enumerate(train)])
-    write(folder / "target.csv", names, target)
-    write(folder / "fresh.csv", names, fresh)
+    labelled = np.column_stack([train, np.arange(len(train)) % 2])
+    for name, header, rows in (("train", [*names, "y"], labelled), ("target", names, target),
+                               ("fresh", names, fresh)):
+        np.savetxt(folder / f"{name}.csv", rows, fmt="%.9g", delimiter=",", comments="",
+                   header=",".join(header))
+
+
+def log_ratio(program, folder):
+    """The estimate at the fresh rows, and the logarithm of the largest weight in use."""
     run(program, "fit", folder / "train.csv", "--target", folder / "target.csv", "--label", "y",
-        "--method", "iw", "--lambda", 1, "-o", folder / "m.json", "-q")
-    run(program, "predict", folder / "m.json", folder / "fresh.csv", "-o", folder / "p.csv", "-q")
-    return read(folder / "p.csv", "log_ratio")[:, 0]
+        "--method", "iw", "--lambda", 1, "-o", folder / "m.json", "-q", "--threads", 1)
+    run(program, "predict", folder / "m.json", folder / "fresh.csv", "-o", folder / "p.csv", "-q",
+        "--threads", 1)
+    found = re.search(r'"bound":\s*\[([^,\]]+)', (folder / "m.json").read_text())
+    return read(folder / "p.csv", "log_ratio")[:, 0], float(found[1]) if found else np.inf
+
+
+def judged(estimate, bound, exact):
+    """Correlation, |bias| and root mean square error of log ratios; the error of the mean of the
+    weights in use over fresh training rows, the first half."""
+    varies = estimate.std() > 1e-12
+    weight = np.exp(np.minimum(estimate[: len(estimate) // 2], bound))
+    return (
+        np.corrcoef(estimate, exact)[0, 1] if varies else 0.0,
+        abs((estimate - exact).mean()),
+        np.sqrt(((estimate - exact) ** 2).mean()),
+        abs(weight.mean() - 1),
+    )
 
 
 def gaussians(options):
-    programs = [p for p in (options.other, options.program) if p]
+    programs = [p for p in [*(options.other or []), options.program] if p]
     scores = {p: [] for p in programs}
     with tempfile.TemporaryDirectory() as name:
         for seed in range(options.problems):
             train, target, fresh, exact = problem(seed)
+            samples(Path(name), train, target, fresh)
             for program in programs:
-                estimate = log_ratio(program, Path(name), train, target, fresh)
-                varies = estimate.std() > 1e-12
-                weight = np.exp(estimate[:2000])
-                scores[program].append((
-                    np.corrcoef(estimate, exact)[0, 1] if varies else 0.0,
-                    abs((estimate - exact).mean()),
-                    np.sqrt(((estimate - exact) ** 2).mean()),
-                    abs(weight.mean() - 1),
-                ))
+                scores[program].append(judged(*log_ratio(program, Path(name)), exact))
     print(f"{options.problems} problems, load {os.getloadavg()[0]:.1f}")
-    print("| program | correlation | |bias| | root mean square error | |mean weight - 1| |")
-    print("|---|---|---|---|---|")
-    for program, rows in scores.items():
-        print(f"| {program} | " + " | ".join(f"{v:.4f}" for v in np.mean(rows, axis=0)) + " |")
+    print("| program | problems | correlation | |bias| | root mean square error | |mean weight - 1| |")
+    print("|---|---|---|---|---|---|")
+    rows = {program: np.array(scores[program]) for program in programs}
+    for which, use in (("means differ", slice(0, None, 2)), ("means and spreads", slice(1, None, 2)),
+                       ("all", slice(None))):
+        for program in programs:
+            print(f"| {program} | {which} | " +
+                  " | ".join(f"{v:.4f}" for v in rows[program][use].mean(axis=0)) + " |")
+            print(f"| {program} | {which}, median | " +
+                  " | ".join(f"{v:.4f}" for v in np.median(rows[program][use], axis=0)) + " |")
 
 
 def change(header, rows, how):
@@ -140,7 +161,8 @@ def steady(options):
     for task in sorted(p for p in Path(options.data).iterdir() if p.is_dir()):
         train, target = (table(task / f"{name}.csv.gz") for name in ("train", "target"))
         with tempfile.TemporaryDirectory() as name:
-            given = ["--lambda", options.lam] if options.lam else []
+            given = ["--method", options.method]
+            given += ["--lambda", options.lam] if options.lam else []
             fit = lambda a, b, *flags: probabilities(
                 options.program, Path(name), a, b, *given, *flags)
             plain, seconds = fit(train, target)
@@ -165,10 +187,12 @@ def main():
         command.set_defaults(run=run_command)
         command.add_argument("--program", default="build/covshift")
         if run_command is gaussians:
-            command.add_argument("--other", help="another version of the program, to compare with")
+            command.add_argument("--other", action="append",
+                                 help="another version of the program, to compare with")
             command.add_argument("--problems", type=int, default=200)
         else:
             command.add_argument("--data", required=True)
+            command.add_argument("--method", default="robust")
             command.add_argument("--lambda", dest="lam", help="fixed: the ratio alone is chosen")
     options = parser.parse_args()
     options.run(options)

@@ -101,9 +101,22 @@ Option output_file(std::string& path, const std::string& help) {
   return text({"-o,--output"}, path, "FILE", help);
 }
 
+std::string views_file(const std::string& views) {
+  return views == "all" || views == "each" ? "" : views;
+}
+
+std::string cost_file(const std::string& loss) {
+  constexpr std::string_view prefix = "cost:";
+  return loss.starts_with(prefix) ? loss.substr(prefix.size()) : "";
+}
+
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs,
                         const std::string& flag) {
+  if (std::count(inputs.begin(), inputs.end(), "-") > 1) {
+    throw CLI::ValidationError("-", "standard input can be read only once; name a file");
+  }
   for (const std::string& input : inputs) {
+    if (output == "-") break;  // standard output
     if (!output.empty() && (output == input || same_file(output, input))) {
       throw CLI::ValidationError(
           flag, fmt::format("{} would overwrite {}; choose another name", output, input));

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "covshift/data/read_table.hpp"
 #include "covshift/options/option.hpp"
 
 namespace covshift::cli {
@@ -15,6 +16,7 @@ struct Common {
   bool json = false;
   bool quiet = false;
   int threads = 0;
+  ReadOptions read;  ///< of the files of commands with file_options
   std::vector<std::pair<CLI::App*, Options>> commands;  ///< with their options
 };
 
@@ -22,6 +24,7 @@ struct Common {
 void add_fit(CLI::App& app, Common& common);
 void add_predict(CLI::App& app, Common& common);
 void add_evaluate(CLI::App& app, Common& common);
+void add_estimate(CLI::App& app, Common& common);
 void add_sample(CLI::App& app, Common& common);
 void add_diagnose(CLI::App& app, Common& common);
 void add_compare(CLI::App& app, Common& common);
@@ -35,6 +38,10 @@ void add_options_page(CLI::App& app, Common& common);
 CLI::App& add_command(CLI::App& app, Common& common, const std::string& name,
                       const std::string& summary, Options options, bool prints = true);
 
+/// The file that an option's value names, if it does: FILE of all|each|FILE or cost:FILE.
+std::string views_file(const std::string& views);
+std::string cost_file(const std::string& loss);
+
 /// The options of `more` after those of `options`.
 Options operator+(Options options, Options more);
 
@@ -44,7 +51,8 @@ Option target_file(std::string& path);
 Option label_column(std::string& name);
 Option output_file(std::string& path, const std::string& help);
 
-/// A usage error if the output is one of the inputs: writing it would destroy what was read.
+/// A usage error if two of the inputs are standard input, or the output is one of them: writing it
+/// would destroy what was read.
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs,
                         const std::string& flag = "--output");
 

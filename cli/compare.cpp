@@ -37,7 +37,7 @@ struct TruthRows {
 void read_truth(const Flags& flags, const PreparedFiles& files, int threads, TruthRows& out) {
   const Preparation& preparation = files.preparation;
   const Encoder& encoder = preparation.encoder();
-  const Table table = read_table(flags.truth, preparation.read_options(files.read));
+  const Table table = read_data(flags.truth, preparation.read_options(files.read));
   bool inputs = encoder.from_svmlight();
   for (std::size_t s = 0; s < encoder.source_count() && !inputs; ++s) {
     inputs = table.find(encoder.source_name(s)) != nullptr;
@@ -115,13 +115,15 @@ DiagnoseOptions diagnose_as(const Flags& flags, const CompareOptions& options) {
 }
 
 void run(const Flags& flags, const Common& common) {
-  refuse_overwriting(flags.report, {flags.train, flags.target, flags.truth}, "--report");
+  refuse_overwriting(flags.report,
+                     {flags.train, flags.target, flags.truth, views_file(flags.inputs.views)},
+                     "--report");
   check_report(flags.report);
-  catch_interrupt();
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
   const PreparedFiles files =
       read_files(flags.train, flags.target, flags.label, true, flags.inputs, common);
+  catch_interrupt();
   const Preparation& preparation = files.preparation;
   CompareOptions options = complete_options(flags, common, bar);
   options.classes = preparation.classes().names();
@@ -144,7 +146,7 @@ void run(const Flags& flags, const Common& common) {
     print_json(json);
   } else if (!common.quiet) {
     fmt::print("{} training rows, {} target rows, {} classes; {}\n\n", c.train_rows, c.target_rows,
-               options.classes.size(), diagnosis.recommendation.summary);
+               options.classes.size(), printable(diagnosis.recommendation.summary));
     print_comparison(c);
     if (!flags.report.empty()) fmt::print("Report: {}\n", flags.report);
   }
@@ -164,7 +166,7 @@ void add_compare(CLI::App& app, Common& common) {
               text({"--map"}, flags->map, "a,b",
                    "The two columns of the decision map (default: the most shifted)"),
               report_file(flags->report)} +
-          compare_options(flags->options, flags->inputs))
+          compare_options(flags->options, flags->inputs) + file_options(common.read))
       .callback([flags, &common] { run(*flags, common); });
 }
 

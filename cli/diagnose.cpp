@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 struct Flags {
   std::string train, target, label, report;
   DiagnoseOptions options;
-  PreparationOptions inputs = by_column();
+  PreparationOptions inputs = for_diagnosis();
 };
 
 Diagnosis diagnose_files(const Flags& flags, const Common& common) {
@@ -108,8 +108,8 @@ void print_text(const Diagnosis& d) {
   fmt::print("\n");
   print_means(d);
   const Recommendation& r = d.recommendation;
-  fmt::print("\n{}\n", r.summary);
-  for (const Reason& reason : r.reasons) fmt::print("  - {}\n", reason.text);
+  fmt::print("\n{}\n", printable(r.summary));
+  for (const Reason& reason : r.reasons) fmt::print("  - {}\n", printable(reason.text));
   if (!d.support.examples.empty() && d.shifted()) {
     fmt::print("\nThe target rows farthest from the training data:\n");
     std::vector<std::size_t> rows;
@@ -135,9 +135,11 @@ void add_diagnose(CLI::App& app, Common& common) {
   add_command(app, common, "diagnose", "Is there shift, where, how bad, and what to do about it",
               Options{train_file(flags->train), required(target_file(flags->target)),
                       label_column(flags->label), report_file(flags->report)} +
-                  diagnose_options(flags->options, flags->inputs))
+                  diagnose_options(flags->options, flags->inputs) + file_options(common.read))
       .callback([flags, &common] {
-        refuse_overwriting(flags->report, {flags->train, flags->target}, "--report");
+        refuse_overwriting(flags->report,
+                           {flags->train, flags->target, views_file(flags->inputs.views)},
+                           "--report");
         check_report(flags->report);
         const Diagnosis d = diagnose_files(*flags, common);
         const Json json = to_json(d);

@@ -17,6 +17,7 @@ namespace {
 
 struct Flags {
   std::string train, target, output;
+  bool accept_unconverged = false;
   ModelOptions options;
 };
 
@@ -38,9 +39,8 @@ CostMatrix read_costs(const std::string& path) {
 /// The given options, with costs, threads and cancellation.
 ModelOptions complete_options(const Flags& flags, const Common& common) {
   ModelOptions options = flags.options;
-  const std::string cost = "cost:";
-  if (options.fit.loss.starts_with(cost)) {
-    options.fit.costs = read_costs(options.fit.loss.substr(cost.size()));
+  if (const std::string costs = cost_file(options.fit.loss); !costs.empty()) {
+    options.fit.costs = read_costs(costs);
     options.fit.loss.clear();
   }
   options.fit.solve.threads = common.threads;
@@ -48,15 +48,59 @@ ModelOptions complete_options(const Flags& flags, const Common& common) {
   return options;
 }
 
+/// What was tried and what became of it; the lambda alone if nothing else was open.
+void print_choice(const Classifier& c) {
+  const FitReport& r = c.report();
+  if (r.choice.empty()) {
+    fmt::print("  lambda {:.6g} ({})\n", r.lambda, r.lambda_choice);
+    return;
+  }
+  std::vector<std::vector<std::string>> rows = {
+      {"features", "generalize", "lambda", "by", "held-out loss", "share"}};
+  for (const Candidate& t : r.candidates) {
+    rows.push_back({t.features, t.generalize, fmt::format("{:.3g}", t.lambda), t.lambda_choice,
+                    fmt::format("{:.4f} +- {:.4f}", t.loss, t.standard_error),
+                    t.share > 0 ? fmt::format("{:.1f}%", 100 * t.share) : "-"});
+  }
+  print_table(rows);
+  fmt::print("  {}\n", r.choice);
+}
+
+void report_missing(const Preparation& preparation) {
+  const nlohmann::ordered_json report = preparation.missing_report();
+  if (report.is_null()) return;
+  std::vector<std::string> columns;
+  for (const auto& [name, count] : report["columns"].items()) {
+    columns.push_back(fmt::format("{} ({})", printable(name), count.get<std::size_t>()));
+  }
+  constexpr std::size_t shown = 10;
+  const std::size_t more = columns.size() > shown ? columns.size() - shown : 0;
+  columns.resize(columns.size() - more);
+  fmt::print("  missing values in {}{}: replaced by the median or most frequent value{}\n",
+             fmt::join(columns, ", "), more > 0 ? fmt::format(" and {} more", more) : "",
+             preparation.encoder().missing() == Missing::indicator
+                 ? ", with an indicator (a category of their own)"
+                 : "");
+}
+
 void report_text(const Model& model, const std::string& output) {
   const Classifier& c = model.classifier();
   const FitReport& r = c.report();
   const Solution& s = r.solution;
   fmt::print("{} ({} loss, generalize {}), {} classes, {} features\n", c.method(), c.game().name(),
-             to_string(c.shift().assumption()), model.preparation().classes().size(), c.cols());
-  fmt::print("  lambda {:.6g} ({})\n", r.lambda, r.lambda_choice);
+             c.generalize(), model.preparation().classes().size(), c.cols());
+  const Features& features = c.components().front().features;
+  if (c.components().size() == 1 && !features.identity()) {
+    const std::vector<std::string> maps = features.maps();
+    constexpr std::size_t shown_maps = 5;
+    fmt::print("  mapped to {} features: {}{}\n", features.outputs(),
+               fmt::join(maps.begin(), maps.begin() + std::min(maps.size(), shown_maps), ", "),
+               maps.size() > shown_maps ? ", ..." : "");
+  }
+  print_choice(c);
   fmt::print("  {} after {} iterations: objective {:.8g}, duality gap {:.2g}\n",
              to_string(s.status), s.iterations, s.objective, s.gap);
+  report_missing(model.preparation());
   if (r.ratio) {
     fmt::print("  effective sample size {:.1f}; the heaviest example has {:.1f}% of the weight\n",
                r.ratio->effective_sample_size, 100 * r.ratio->largest_share);
@@ -79,27 +123,29 @@ void report_text(const Model& model, const std::string& output) {
 void check_call(const Flags& flags) {
   const ModelOptions& options = flags.options;
   const FitOptions& fit = options.fit;
-  refuse_overwriting(flags.output, {flags.train, flags.target});
+  refuse_overwriting(flags.output,
+                     {flags.train, flags.target, views_file(options.views), cost_file(fit.loss)});
   if (!options.weight.empty() && options.weight == options.label) {
     throw CLI::ValidationError("--weight", "the column of the class cannot be the weight as well");
   }
   if (!flags.target.empty()) return;
+  const bool named = fit.generalize || fit.choose_temper;
   const bool none = fit.generalize
                         ? fit.generalize->kind == Assumption::Kind::none
-                        : !fit.choose_temper && fit.method != "auto" &&
-                              find_method(fit.method).generalize == Assumption::Kind::none;
+                        : !named && (fit.method == "auto" ||
+                                     find_method(fit.method).generalize == Assumption::Kind::none);
   if (!none) {
     throw CLI::ValidationError(
         "--target",
         "this method needs unlabelled data from where the model will be used; without "
-        "them use lr, adv01 or svm");
+        "them use auto, lr, adv01 or svm");
   }
   if (fit.lambda.kind == LambdaChoice::Kind::iwcv) {
     throw CLI::ValidationError("--target", "iwcv needs the density ratio of a target; use cv");
   }
 }
 
-void check_status(const Solution& solution) {
+void check_status(const Solution& solution, bool accept_unconverged) {
   if (solution.status == Status::stopped) {
     throw Error(Error::Kind::stopped, "stopped; no model was written");
   }
@@ -108,27 +154,38 @@ void check_status(const Solution& solution) {
                 "the numbers overflowed; scale the features (--scale unit) or regularise the "
                 "density ratio more; no model was written");
   }
+  if (solution.status != Status::converged && !accept_unconverged) {
+    throw Error(Error::Kind::numeric,
+                fmt::format("not converged ({}): the objective is within {:.2g} of the optimum; no "
+                            "model was written. Allow more iterations or time, a larger "
+                            "--tolerance, or say --accept-unconverged",
+                            to_string(solution.status), solution.gap));
+  }
 }
 
 void run(const Flags& flags, const Common& common) {
   check_call(flags);
-  catch_interrupt();
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
   ModelOptions options = complete_options(flags, common);
   options.fit.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
   const PreparationOptions& inputs = options;
   PreparedFiles files = read_files(flags.train, flags.target, inputs.label, true, inputs, common);
+  catch_interrupt();
   const Model model = Model::fit(std::move(files.preparation), files.train,
                                  flags.target.empty() ? nullptr : &files.target, options.fit);
   const Solution& solution = model.classifier().report().solution;
-  check_status(solution);
-  model.save(flags.output);
+  check_status(solution, flags.accept_unconverged);
+  if (flags.target.empty() && options.fit.method == "auto") {
+    message("no --target: the shift is ignored, as if the model were used on data like these");
+  }
+  write_output(flags.output, model.to_text());
   if (solution.status != Status::converged) {
     warn(fmt::format("not converged ({}): the objective is within {:.2g} of the optimum",
                      to_string(solution.status), solution.gap));
   }
   bar.clear();
+  if (is_stdout(flags.output)) return;
   if (common.json) {
     print_json(model.report_json());
   } else if (!common.quiet) {
@@ -146,8 +203,10 @@ void add_fit(CLI::App& app, Common& common) {
   for (const Method& m : methods()) list += fmt::format("  {:<14} {}\n", m.name, m.summary);
   add_command(app, common, "fit", "Learn a model from labelled data and unlabelled target data",
               Options{train_file(flags->train), target, label_column(flags->options.label),
-                      required(output_file(flags->output, "Model file to write"))} +
-                  model_options(flags->options))
+                      required(output_file(flags->output, "Model file to write (-: stdout)")),
+                      flag({"--accept-unconverged"}, flags->accept_unconverged,
+                           "Write the model even if the solver stopped before the tolerance")} +
+                  model_options(flags->options) + file_options(common.read))
       .footer(list)
       ->callback([flags, &common] { run(*flags, common); });
 }

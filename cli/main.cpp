@@ -27,9 +27,7 @@ std::string hint(const CLI::App& app, const cli::Common& common, const CLI::Erro
   return "";
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
   CLI::App app(
       "covshift: classifiers that stay honest when the data they will meet differ from the data "
       "they were trained on.\n\n"
@@ -39,22 +37,25 @@ int main(int argc, char** argv) {
       "  covshift compare train.csv new.csv --label y --report report.html\n"
       "  covshift fit train.csv --target new.csv --label y -o model.json\n"
       "  covshift predict model.json new.csv -o predictions.csv\n"
-      "  covshift evaluate model.json labelled.csv");
+      "  covshift evaluate model.json labelled.csv\n"
+      "  covshift estimate model.json labelled.csv --target new.csv    how good on new.csv?");
   app.name("covshift");
   app.set_version_flag("--version", "covshift " + std::string(version()));
-  app.require_subcommand(1);
+  app.require_subcommand(argc > 1 ? 1 : 0);
   cli::Common common;
   app.failure_message([&](const CLI::App* /*app*/, const CLI::Error& e) {
     return fmt::format("{}{}\nRun with --help for more information.\n", e.what(),
                        hint(app, common, e));
   });
-  for (const auto add : {cli::add_fit, cli::add_predict, cli::add_evaluate, cli::add_diagnose,
-                         cli::add_compare, cli::add_sample, cli::add_demo, cli::add_reproduce,
-                         cli::add_datasets, cli::add_completion, cli::add_options_page}) {
+  for (const auto add :
+       {cli::add_fit, cli::add_predict, cli::add_evaluate, cli::add_estimate, cli::add_diagnose,
+        cli::add_compare, cli::add_sample, cli::add_demo, cli::add_reproduce, cli::add_datasets,
+        cli::add_completion, cli::add_options_page}) {
     add(app, common);
   }
   try {
     app.parse(argc, argv);
+    if (argc <= 1) fmt::print("{}", app.help());
   } catch (const CLI::ParseError& e) {
     // Help and version are not errors; everything else is a usage error.
     const int code = app.exit(e);
@@ -70,4 +71,13 @@ int main(int argc, char** argv) {
     return 1;
   }
   return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  cli::open_standard_streams();
+  cli::end_on_interrupt();
+  const int code = run(argc, argv);
+  return cli::finish_output() || code != 0 ? code : 1;
 }

@@ -1,21 +1,42 @@
 #include "cli/output.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <iostream>
 #include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "covshift/base/file.hpp"
+#include "covshift/base/number.hpp"
+#include "covshift/data/encoding.hpp"
 
 namespace covshift::cli {
 namespace {
 
 volatile std::sig_atomic_t interrupt = 0;
 
+constexpr int interrupted_exit = 130;
+
+void leave(int /*signal*/) { ::_exit(interrupted_exit); }
+
 void on_interrupt(int /*signal*/) {
   interrupt = 1;
-  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGINT, leave);
+}
+
+/// The bytes of a control character at the start of the text: C0, DEL, or C1 in UTF-8.
+std::size_t control_length(std::string_view text) {
+  const auto byte = static_cast<unsigned char>(text[0]);
+  if (byte < 0x20 || byte == 0x7F) return 1;
+  const bool c1 =
+      byte == 0xC2 && text.size() > 1 && (static_cast<unsigned char>(text[1]) & 0xE0U) == 0x80U;
+  return c1 ? 2 : 0;
 }
 
 /// The number of UTF-8 characters: bytes that begin one.
@@ -32,11 +53,28 @@ bool numeric(std::string_view text) {
 }  // namespace
 
 void print_json(const nlohmann::ordered_json& object) {
-  // Names from files may be invalid UTF-8, which JSON does not allow.
-  fmt::print("{}\n", object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  // Paths may be invalid UTF-8, which JSON does not allow.
+  const std::string text =
+      object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length =
+        text[at] == '\n' ? 0 : control_length(std::string_view(text).substr(at));
+    if (length == 0) {
+      out += text[at++];
+    } else {
+      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[at + length - 1]));
+      at += length;
+    }
+  }
+  fmt::print("{}\n", out);
 }
 
-void print_table(const std::vector<std::vector<std::string>>& rows) {
+void print_table(const std::vector<std::vector<std::string>>& given) {
+  std::vector<std::vector<std::string>> rows = given;
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = printable(cell);
+  }
   std::vector<std::size_t> width;
   std::vector<bool> right;
   for (const auto& row : rows) {
@@ -57,8 +95,35 @@ void print_table(const std::vector<std::vector<std::string>>& rows) {
   }
 }
 
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+std::string printable(std::string_view text, bool lines) {
+  std::string out;
+  std::size_t invalid = first_invalid_utf8(text);  // from the start of what is left
+  while (!text.empty()) {
+    const bool byte = invalid == 0;
+    const std::size_t length = byte ? 1 : control_length(text);
+    if (length == 0 || (lines && text[0] == '\n')) {
+      out += text[0];
+      text.remove_prefix(1);
+      if (invalid != std::string_view::npos) --invalid;
+    } else {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[length - 1]));
+      text.remove_prefix(length);
+      if (byte) {
+        invalid = first_invalid_utf8(text);
+      } else if (invalid != std::string_view::npos) {
+        invalid -= length;
+      }
+    }
+  }
+  return out;
+}
+
+std::string csv_field(std::string_view given, bool safe) {
+  const bool formula = safe && !given.empty() &&
+                       std::string_view("=+-@\t\r").find(given[0]) != std::string_view::npos &&
+                       !parse_number(given);
+  std::string text = (formula ? "'" : "") + std::string(given);
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"') out += '"';
@@ -67,8 +132,37 @@ std::string csv_field(std::string_view text) {
   return out + '"';
 }
 
-void message(std::string_view text) { fmt::print(stderr, "covshift: {}\n", text); }
-void warn(std::string_view text) { fmt::print(stderr, "covshift: warning: {}\n", text); }
+bool is_stdout(const std::string& path) {
+  return path == "-" || (!path.empty() && same_file(path, "/dev/stdout"));
+}
+
+void write_output(const std::string& path, std::string_view content) {
+  if (path == "-") {
+    fmt::print("{}", content);
+  } else {
+    write_whole(path, content);
+  }
+}
+
+void open_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(stream, F_GETFD) >= 0) continue;
+    // The lowest free number is this one. Standard output is opened for reading, so that writing
+    // to it fails.
+    static_cast<void>(::open("/dev/null", stream == STDERR_FILENO ? O_WRONLY : O_RDONLY));
+  }
+}
+
+bool finish_output() {
+  std::cout.flush();
+  if (std::cout.good() && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+  message(
+      fmt::format("cannot write to standard output: {}", std::generic_category().message(errno)));
+  return false;
+}
+
+void message(std::string_view text) { fmt::print(stderr, "covshift: {}\n", printable(text)); }
+void warn(std::string_view text) { fmt::print(stderr, "covshift: warning: {}\n", printable(text)); }
 
 ProgressBar::ProgressBar(bool quiet) : active_(!quiet && ::isatty(STDERR_FILENO) != 0) {}
 
@@ -90,6 +184,7 @@ void ProgressBar::show(std::string_view stage, double share) {
   std::fflush(stderr);
 }
 
+void end_on_interrupt() { std::signal(SIGINT, leave); }
 void catch_interrupt() { std::signal(SIGINT, on_interrupt); }
 bool interrupted() { return interrupt != 0; }
 

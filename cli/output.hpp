@@ -14,8 +14,23 @@ void print_json(const nlohmann::ordered_json& object);
 /// Aligned columns, numbers to the right; the first row is the heading.
 void print_table(const std::vector<std::vector<std::string>>& rows);
 
-/// A field of a CSV file, quoted where it must be (RFC 4180).
-std::string csv_field(std::string_view text);
+/// A field of a CSV file, quoted where it must be (RFC 4180). `safe`: text that a spreadsheet would
+/// take for a formula gets an apostrophe before it.
+std::string csv_field(std::string_view text, bool safe = false);
+
+/// The text without control characters, which could change what a terminal shows: \x1b. Line ends
+/// stay if `lines`.
+std::string printable(std::string_view text, bool lines = false);
+
+/// True for "-" and for any other name of standard output, which then gets the file alone.
+bool is_stdout(const std::string& path);
+/// Writes a file whole, or to standard output.
+void write_output(const std::string& path, std::string_view content);
+/// Makes closed standard streams safe to use: without this, the next file opened would take their
+/// place.
+void open_standard_streams();
+/// False, with a message, if something could not be written to standard output.
+bool finish_output();
 
 /// "covshift: ..." on stderr.
 void message(std::string_view text);
@@ -36,7 +51,9 @@ class ProgressBar {
   std::size_t width_ = 0;
 };
 
-/// Ctrl-C sets interrupted(); a second one ends the program at once.
+/// Ctrl-C ends the program at once, with exit code 130.
+void end_on_interrupt();
+/// From here on Ctrl-C sets interrupted(); a second one ends the program at once.
 void catch_interrupt();
 bool interrupted();
 

@@ -12,27 +12,48 @@
 #include "covshift/data/read_table.hpp"
 #include "covshift/model/model.hpp"
 #include "covshift/model/scores.hpp"
+#include "covshift/options/options.hpp"
 
 namespace covshift::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Table read_for(const Model& model, const std::string& path, int threads) {
-  ReadOptions read;
-  read.threads = threads;
-  return read_table(path, model.preparation().read_options(read));
+Table read_for(const Model& model, const std::string& path, const Common& common,
+               const std::vector<std::string>& as_text = {}) {
+  ReadOptions read = common.read;
+  read.threads = common.threads;
+  read.text_columns = as_text;
+  return read_data(path, model.preparation().read_options(read));
 }
 
-std::string predictions_csv(const Model& model, const Predictions& predictions) {
+/// Columns of the data to copy beside the predictions: those asked for, or those of the model that
+/// the file has.
+std::vector<const Column*> kept_columns(const Model& model, const Table& table,
+                                        const std::vector<std::string>& asked) {
+  std::vector<const Column*> columns;
+  columns.reserve(asked.size());
+  for (const std::string& name : asked) columns.push_back(&table.at(name));
+  if (!asked.empty()) return columns;
+  for (const std::string& name : model.preparation().keep()) {
+    if (const Column* column = table.find(name)) columns.push_back(column);
+  }
+  return columns;
+}
+
+std::string predictions_csv(const Model& model, const Predictions& predictions,
+                            const std::vector<const Column*>& kept, bool safe) {
   const std::vector<std::string> names = model.action_names();
-  std::string text = "predicted";
-  for (const std::string& name : names) text += ',' + csv_field("p:" + name);
+  std::string text;
+  for (const Column* column : kept) text += csv_field(column->name, safe) + ',';
+  text += "predicted";
+  for (const std::string& name : names) text += ',' + csv_field("p:" + name, safe);
   text += ",log_ratio\n";
   const auto a = static_cast<std::size_t>(predictions.actions);
   auto out = std::back_inserter(text);
   for (std::size_t i = 0; i < predictions.rows; ++i) {
-    text += csv_field(names[predictions.action[i]]);
+    for (const Column* column : kept) text += csv_field(column->text(i), safe) + ',';
+    text += csv_field(names[predictions.action[i]], safe);
     // The shortest digits that read back as the same number.
     for (std::size_t j = 0; j < a; ++j) fmt::format_to(out, ",{}", predictions.p[i * a + j]);
     fmt::format_to(out, ",{}\n", predictions.log_ratio[i]);
@@ -41,30 +62,43 @@ std::string predictions_csv(const Model& model, const Predictions& predictions) 
 }
 
 /// The same as JSON, where no file is written.
-Json rows_json(const Model& model, const Predictions& predictions) {
+Json rows_json(const Model& model, const Predictions& predictions,
+               const std::vector<const Column*>& kept) {
   const std::vector<std::string> names = model.action_names();
   Json rows = Json::array();
   for (std::size_t i = 0; i < predictions.rows; ++i) {
     Json p;
     for (std::size_t j = 0; j < names.size(); ++j)
       p[names[j]] = predictions.p[i * names.size() + j];
-    rows.push_back({{"predicted", names[predictions.action[i]]},
-                    {"p", std::move(p)},
-                    {"log_ratio", predictions.log_ratio[i]}});
+    Json row = {{"predicted", names[predictions.action[i]]},
+                {"p", std::move(p)},
+                {"log_ratio", predictions.log_ratio[i]}};
+    for (const Column* column : kept) row["kept"][column->name] = column->text(i);
+    rows.push_back(std::move(row));
   }
   return rows;
 }
 
-void run_predict(const std::string& model_path, const std::string& data, const std::string& output,
-                 const Common& common) {
-  refuse_overwriting(output, {model_path, data});
-  const Model model = Model::load(model_path);
-  const Table table = read_for(model, data, common.threads);
+struct PredictFlags {
+  std::string model, data, output;
+  std::vector<std::string> keep;
+  bool safe_csv = false;
+};
+
+void run_predict(const PredictFlags& flags, const Common& common) {
+  const std::string& output = flags.output;
+  refuse_overwriting(output, {flags.model, flags.data});
+  const Model model = Model::load(flags.model);
+  // As text, so that they are copied as they are written: 007.
+  const Table table = read_for(model, flags.data, common,
+                               flags.keep.empty() ? model.preparation().keep() : flags.keep);
+  const std::vector<const Column*> kept = kept_columns(model, table, flags.keep);
   const PreparedRows rows = model.preparation().encode(table, common.threads);
   print_warnings(rows);
   const Predictions predictions = model.predict(rows, common.threads);
-  const std::string text = predictions_csv(model, predictions);
-  if (!output.empty()) write_whole(output, text);
+  const std::string text = predictions_csv(model, predictions, kept, flags.safe_csv);
+  if (!output.empty()) write_output(output, text);
+  if (is_stdout(output)) return;
   if (common.json) {
     std::vector<std::size_t> counts(model.action_names().size(), 0);
     for (const int action : predictions.action) ++counts[action];
@@ -72,7 +106,7 @@ void run_predict(const std::string& model_path, const std::string& data, const s
     for (std::size_t j = 0; j < counts.size(); ++j) by_name[model.action_names()[j]] = counts[j];
     Json result = {{"n", predictions.rows}, {"predicted", by_name}};
     if (output.empty()) {
-      result["rows"] = rows_json(model, predictions);
+      result["rows"] = rows_json(model, predictions, kept);
     } else {
       result["output"] = output;
     }
@@ -99,12 +133,14 @@ Json scores_json(const Model& model, const Scores& s) {
   }
   return {{"n", s.n},
           {"accuracy", s.accuracy},
+          {"accuracy_of_decided", s.accuracy_of_decided},
           {"log_loss", s.log_loss},
           {"log_loss_bits", s.log_loss / std::log(2.0)},
           {"expected_loss", s.expected_loss},
           {"loss", model.classifier().game().name()},
           {"brier", s.brier},
           {"abstained", s.abstained},
+          {"coverage", 1 - s.abstained},
           {"unknown_labels", s.unknown},
           {"classes", classes},
           {"actions", actions},
@@ -117,6 +153,10 @@ void print_scores(const Model& model, const Scores& s) {
   if (std::isnan(s.accuracy)) {
     fmt::print(
         "{} rows; the actions of this cost matrix are not classes: no accuracy or log loss\n", s.n);
+  } else if (actions.size() > classes.size()) {
+    fmt::print("{} rows: decided on {:.1f}% of them (coverage), {}\n", s.n, 100 * (1 - s.abstained),
+               s.abstained < 1 ? fmt::format("with accuracy {:.4f} there", s.accuracy_of_decided)
+                               : "abstained on all: there is no accuracy");
   } else {
     fmt::print("{} rows: accuracy {:.4f}, log loss {:.4f} nats ({:.4f} bits), Brier {:.4f}\n", s.n,
                s.accuracy, s.log_loss, s.log_loss / std::log(2.0), s.brier);
@@ -141,7 +181,7 @@ void print_scores(const Model& model, const Scores& s) {
 void run_evaluate(const std::string& model_path, const std::string& data, const std::string& label,
                   const Common& common) {
   const Model model = Model::load(model_path);
-  const Table table = read_for(model, data, common.threads);
+  const Table table = read_for(model, data, common);
   const PreparedRows rows = model.preparation().encode(table, common.threads);
   print_warnings(rows);
   const LabelCodes codes = model.preparation().classes().codes(
@@ -168,17 +208,18 @@ void run_evaluate(const std::string& model_path, const std::string& data, const 
 }  // namespace
 
 void add_predict(CLI::App& app, Common& common) {
-  struct Flags {
-    std::string model, data, output;
-  };
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<PredictFlags>();
   add_command(app, common, "predict",
               "Predict the rows of a file: class, probabilities, log density ratio",
-              {required(text({"MODEL"}, flags->model, "FILE", "Model file written by fit")),
-               required(text({"DATA"}, flags->data, "FILE", "Rows to predict")),
-               output_file(flags->output, "CSV file to write (default: stdout)")})
-      .callback(
-          [flags, &common] { run_predict(flags->model, flags->data, flags->output, common); });
+              Options{required(text({"MODEL"}, flags->model, "FILE", "Model file written by fit")),
+                      required(text({"DATA"}, flags->data, "FILE", "Rows to predict (-: stdin)")),
+                      output_file(flags->output, "CSV file to write (default: stdout)"),
+                      list({"--keep"}, flags->keep, "a,b",
+                           "Columns to copy beside the predictions (default: those of fit)"),
+                      flag({"--safe-csv"}, flags->safe_csv,
+                           "Put an apostrophe before text that a spreadsheet would run")} +
+                  file_options(common.read))
+      .callback([flags, &common] { run_predict(*flags, common); });
 }
 
 void add_evaluate(CLI::App& app, Common& common) {
@@ -186,11 +227,12 @@ void add_evaluate(CLI::App& app, Common& common) {
     std::string model, data, label;
   };
   auto flags = std::make_shared<Flags>();
-  add_command(
-      app, common, "evaluate", "Compare a model's predictions with the labels of a file",
-      {required(text({"MODEL"}, flags->model, "FILE", "Model file written by fit")),
-       required(text({"DATA"}, flags->data, "FILE", "Labelled rows")),
-       text({"--label"}, flags->label, "COLUMN", "Column of the class (default: as in training)")})
+  add_command(app, common, "evaluate", "Compare a model's predictions with the labels of a file",
+              Options{required(text({"MODEL"}, flags->model, "FILE", "Model file written by fit")),
+                      required(text({"DATA"}, flags->data, "FILE", "Labelled rows (-: stdin)")),
+                      text({"--label"}, flags->label, "COLUMN",
+                           "Column of the class (default: as in training)")} +
+                  file_options(common.read))
       .callback(
           [flags, &common] { run_evaluate(flags->model, flags->data, flags->label, common); });
 }

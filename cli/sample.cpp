@@ -6,6 +6,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/training.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/base/file.hpp"
 #include "covshift/data/encoder.hpp"
@@ -51,10 +52,10 @@ Json draw_json(const BiasedSample::Draw& draw, const std::vector<std::size_t>& r
 void run(Flags flags, const Common& common) {
   refuse_overwriting(flags.train_output, {flags.data});
   refuse_overwriting(flags.target_output, {flags.data, flags.train_output});
-  ReadOptions read;
+  ReadOptions read = common.read;
   read.threads = common.threads;
   read.text_columns = {flags.label};
-  const Table table = read_table(flags.data, read);
+  const Table table = read_data(flags.data, read);
   if (table.sparse) fail_input("{}: sample reads files of columns, not svmlight", flags.data);
   static_cast<void>(table.at(flags.label));  // an Error where there is none
   const Encoder encoder = Encoder::fit(table, {flags.label});
@@ -72,6 +73,9 @@ void run(Flags flags, const Common& common) {
   const std::array<FileContent, 2> files = {
       FileContent{flags.train_output, rows_csv(table, sample.train)},
       FileContent{flags.target_output, rows_csv(table, sample.target)}};
+  for (const FileContent& file : files) {
+    if (file.path == "-") fail_input("sample writes two files; name both");
+  }
   write_whole(files);
   const std::string feature = encoder.name(static_cast<std::size_t>(sample.feature));
   if (common.json) {
@@ -82,7 +86,7 @@ void run(Flags flags, const Common& common) {
                 {"target", draw_json(sample.target_draw, sample.target)}});
   } else if (!common.quiet) {
     fmt::print("split by {} at {:.6g}: {} training rows written to {}, {} target rows to {}\n",
-               feature, sample.threshold, sample.train.size(), flags.train_output,
+               printable(feature), sample.threshold, sample.train.size(), flags.train_output,
                sample.target.size(), flags.target_output);
   }
 }
@@ -101,7 +105,7 @@ void add_sample(CLI::App& app, Common& common) {
           required(text({"--target-output"}, flags->target_output, "FILE",
                         "CSV file for the target sample, with its labels")),
           text({"--feature"}, flags->feature, "random|COLUMN", "Column to split by")} +
-          sampling_options(flags->sampling))
+          sampling_options(flags->sampling) + file_options(common.read))
       .callback([flags, &common] { run(*flags, common); });
 }
 

@@ -11,6 +11,8 @@ from importlib import metadata
 # Name in the index, what else pip is told, why.
 PEERS = [
     ("scikit-learn", [], ""),
+    ("scikit-learn-intelex", [], "scikit-learn's interface to oneDAL"),
+    ("pandas", [], "tables with text"),
     ("liblinear-official", [], ""),
     ("densratio", [], ""),
     ("skada", [], ""),

@@ -87,12 +87,15 @@ class ScikitLogistic(Method):
                 return f"forms the Hessian: {side:,} x {side:,} is {8 * side**2 / 2**30:,.0f} GiB"
         return super().refusal(data, loss)
 
-    def fit(self, data, loss, lam, value, threads):
+    def estimator(self):
         from sklearn.linear_model import LogisticRegression
 
+        return LogisticRegression
+
+    def fit(self, data, loss, lam, value, threads):
         limits = {"tol": 1e-14, "max_iter": 1_000_000, self.knob: value}
         limits["max_iter"] = int(limits["max_iter"])
-        self.model = LogisticRegression(
+        self.model = self.estimator()(
             C=penalty_c(lam, len(data.y), data.classes == 2), solver=self.solver,
             fit_intercept=False, random_state=0, **limits,
         ).fit(data.X, data.y)
@@ -104,6 +107,15 @@ class ScikitLogistic(Method):
 
     def predict(self, X):
         return self.model.predict_proba(X)
+
+
+class IntelexLogistic(ScikitLogistic):
+    package = "scikit-learn-intelex"
+
+    def estimator(self):
+        from sklearnex.linear_model import LogisticRegression
+
+        return LogisticRegression
 
 
 class ScikitCrammerSinger(Method):
@@ -233,6 +245,8 @@ METHODS: dict[str, Method] = {
     "scikit-learn sag": ScikitLogistic("sag", "max_iter", EPOCHS),
     "scikit-learn saga": ScikitLogistic("saga", "max_iter", EPOCHS),
     "scikit-learn liblinear": ScikitLogistic("liblinear", "tol", TOLERANCES),
+    "scikit-learn-intelex lbfgs": IntelexLogistic("lbfgs", "max_iter", ITERATIONS),
+    "scikit-learn-intelex newton-cg": IntelexLogistic("newton-cg", "tol", TOLERANCES),
     "scikit-learn LinearSVC crammer_singer": ScikitCrammerSinger(),
     "LIBLINEAR -s 0": Liblinear(0, ("log",)),
     "LIBLINEAR -s 7": Liblinear(7, ("log",)),

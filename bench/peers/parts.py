@@ -10,7 +10,7 @@ import time
 
 import numpy as np
 
-from . import process, shift
+from . import fits, process, shift
 from .ladder import RUNS, Family
 from .workloads import ROOT
 
@@ -58,6 +58,22 @@ def shifted(what):
         return {"kind": what, "workload": "robust", "points": list(entries.values())}
 
     return run
+
+
+def whole_fits(quick, say):
+    """Whole fits with a target beside LogisticRegressionCV: bench/peers/fits.py."""
+    points = []
+    for shape in fits.names():
+        spec = {"kind": "whole", "shape": shape, "quick": quick, "threads": process.cores(),
+                "runs": 1 if quick else 3, "limit": 300, "expected": 1}
+        load = os.getloadavg()[0]
+        answers, failure = process.measure(spec)
+        point = {"shape": shape, "load": load, "times": answers, **(failure or {})}
+        say(f"{shape}: " + (point.get("failed") or ", ".join(
+            f"{a['method']} {a['seconds']:.3g} s ({a['processor']:.3g} s of the processor)"
+            for a in answers)))
+        points.append(point)
+    return {"kind": "whole", "points": points}
 
 
 def scaling(quick, say):
@@ -147,6 +163,7 @@ PARTS = {
     "zero-one": ladder("game", "zero-one", lam=1e-6, judged_lam=0.0, patient=True),
     "robust": shifted("robust"),
     "ratio": shifted("ratio"),
+    "whole": whole_fits,
     "scaling": scaling,
     "pass": kernels,
     "tables": tables,

@@ -12,7 +12,7 @@ import statistics
 import sys
 import warnings
 
-from . import methods, shift
+from . import fits, methods, shift
 from .clock import BUDGET, repeated, reset_peak, status, timed
 from .objective import objective
 from .workloads import load
@@ -72,13 +72,16 @@ def first_use(method, spec: dict) -> None:
     method.fit(small, spec["loss"], 0.1, method.ladder[0], spec["threads"])
 
 
+KINDS = {"fit": rungs, "shift": shift.answers, "whole": fits.answers}
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
     source, target = sys.argv[1:]
     with open(source, encoding="utf-8") as file:
         spec = json.load(file)
     with open(target, "w", encoding="utf-8") as file:
-        for answer in {"fit": rungs, "shift": shift.answers}[spec["kind"]](spec):
+        for answer in KINDS[spec["kind"]](spec):
             file.write(json.dumps(answer) + "\n")
             file.flush()
 

@@ -1,6 +1,7 @@
 #include "covshift/base/file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,28 @@
 namespace covshift {
 namespace {
 
+/// In the name of each temporary file, before six other characters.
+constexpr std::string_view draft_mark = ".covshift-";
+
+/// Removes the temporary files that killed runs left in a folder: those that nobody has locked.
+void remove_abandoned(const std::filesystem::path& folder) {
+  std::error_code failed;
+  constexpr std::size_t random = 6;
+  auto entry = std::filesystem::directory_iterator(folder.empty() ? "." : folder, failed);
+  for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
+    const std::string name = entry->path().filename().string();
+    const std::size_t at = name.rfind(draft_mark);
+    if (at == std::string::npos || at == 0 || name.size() != at + draft_mark.size() + random)
+      continue;
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(entry->symlink_status(ignored))) continue;
+    const int file = ::open(entry->path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (file < 0) continue;
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+    ::close(file);
+  }
+}
+
 /// A temporary file that is removed unless it was put in place.
 class Draft {
  public:
@@ -26,17 +49,20 @@ class Draft {
     const auto status = std::filesystem::status(path, failed);
     if (std::filesystem::is_directory(status)) fail("it is a directory");
     // Rename onto the target of a link, not onto the link.
-    if (std::filesystem::is_symlink(path, failed)) {
-      const auto real = std::filesystem::weakly_canonical(path, failed);
-      if (!failed) target_ = real;
+    for (int links = 0; std::filesystem::is_symlink(target_, failed); ++links) {
+      constexpr int most_links = 40;  // as Linux has it
+      if (links == most_links) fail(std::strerror(ELOOP));
+      const std::filesystem::path next = std::filesystem::read_symlink(target_, failed);
+      if (failed) fail(failed.message());
+      target_ = (std::filesystem::path(target_).parent_path() / next).string();
     }
     const bool exists = std::filesystem::exists(status);
     in_place_ = exists && !std::filesystem::is_regular_file(status);
     if (in_place_) {  // pipes and devices cannot be replaced
       file_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     } else {
-      name_ = target_ + ".XXXXXX";
-      file_ = ::mkstemp(name_.data());
+      remove_abandoned(std::filesystem::path(target_).parent_path());
+      create();
       const mode_t mask = ::umask(0);
       ::umask(mask);
       mode_ = exists ? static_cast<mode_t>(status.permissions()) & 07777U : 0666U & ~mask;
@@ -70,6 +96,18 @@ class Draft {
   }
 
  private:
+  /// A new file, locked for as long as this run lives.
+  void create() {
+    struct stat status {};
+    do {
+      if (file_ >= 0) ::close(file_);  // another run took it for abandoned before it was locked
+      name_ = target_ + std::string(draft_mark) + "XXXXXX";
+      file_ = ::mkstemp(name_.data());
+      if (file_ < 0) return;
+      static_cast<void>(::flock(file_, LOCK_EX | LOCK_NB));
+    } while (::fstat(file_, &status) == 0 && status.st_nlink == 0);
+  }
+
   [[noreturn]] void fail(const std::string& why) const {
     fail_file("cannot write {}: {}; nothing was written", target_, why);
   }

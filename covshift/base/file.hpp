@@ -8,8 +8,9 @@
 namespace covshift {
 
 /// Writes to a temporary file beside `path`, syncs it to disk and renames it: readers of `path` see
-/// the old content or the new one, never a part. Links and permissions are kept; pipes and devices
-/// are written to directly. Throws Error (file).
+/// the old content or the new one, never a part. Links (a dangling one gets its file) and
+/// permissions are kept; pipes and devices are written to directly. Temporary files that killed
+/// runs left in the folder are removed. Throws Error (file).
 void write_whole(const std::string& path, std::string_view content);
 
 /// Several files; none is put in place before all are on disk.

@@ -76,8 +76,9 @@ ShiftOptions shift_options(const FitOptions& fit) {
 std::vector<std::string> method_names(const CompareOptions& options) {
   std::vector<std::string> names = options.methods;
   if (!names.empty()) return names;
+  names.emplace_back("auto");
   for (const Method& m : methods()) names.emplace_back(m.name);
-  names.insert(names.begin() + 2, std::string(tempered));
+  names.insert(names.begin() + 3, std::string(tempered));
   return names;
 }
 
@@ -100,7 +101,7 @@ Compared describe_fit(const std::string& name, const Classifier& model) {
   Compared result;
   result.name = name;
   result.loss = model.game().name();
-  result.generalize = to_string(model.shift().assumption());
+  result.generalize = model.generalize();
   result.lambda = report.lambda;
   result.lambda_choice = report.lambda_choice;
   result.status = report.solution.status;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 
 #include "covshift/base/error.hpp"
@@ -122,7 +123,7 @@ class ArffReader : LineReader {
     const ArffValue name = value(scanner, 2, " \t{");
     column.name = name.text;
     if (column.name.empty()) fail(2, "the attribute has no name; write @attribute name type");
-    if (table_.find(column.name) != nullptr) {
+    if (!names_.insert(column.name).second) {
       fail(2, "the attribute {} is declared twice; rename one", quoted_excerpt(column.name));
     }
     Attribute attribute;
@@ -136,7 +137,7 @@ class ArffReader : LineReader {
       attribute.declared = attribute.values.levels().size();
     } else {
       const std::string type = to_lower(scanner.word());
-      if (type == "string") {
+      if (type == "string" || type == "date") {  // --dates reads dates
         attribute.type = Type::text;
       } else if (type != "numeric" && type != "real" && type != "integer") {
         fail(3, "the type {} is not supported; use numeric, string or {{a, b}}",
@@ -234,6 +235,7 @@ class ArffReader : LineReader {
   }
 
   std::vector<Attribute> attributes_;
+  std::unordered_set<std::string> names_;
   bool in_data_ = false;
 };
 

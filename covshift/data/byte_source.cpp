@@ -1,5 +1,6 @@
 #include "covshift/data/byte_source.hpp"
 
+#include <unistd.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -20,6 +21,7 @@ namespace covshift {
 namespace {
 
 constexpr std::string_view gzip_magic = "\x1f\x8b";
+constexpr std::string_view standard_input = "-";
 constexpr std::size_t packed_block = std::size_t{256} << 10U;
 
 struct CloseFile {
@@ -33,6 +35,11 @@ using File = std::unique_ptr<std::FILE, CloseFile>;
 std::string system_message(int code) { return std::generic_category().message(code); }
 
 File open_file(const std::string& path) {
+  if (path == standard_input) {
+    File file(::fdopen(::dup(STDIN_FILENO), "rb"));
+    if (!file) fail_file("stdin: cannot be read: {}", system_message(errno));
+    return file;
+  }
   std::error_code status_error;
   const auto status = std::filesystem::status(path, status_error);
   if (!std::filesystem::exists(status)) {
@@ -135,7 +142,33 @@ struct ByteSource::State {
   std::uint64_t size = 0;
 };
 
-ByteSource::ByteSource(const std::string& path) : path_(path), state_(std::make_unique<State>()) {
+ByteSource::ByteSource(const std::string& path, Encoding encoding, bool text)
+    : path_(path == standard_input ? "stdin" : path), state_(std::make_unique<State>()) {
+  open(path);
+  if (text) decode(encoding);
+}
+
+/// Text in another encoding is translated as a whole: such files are few and small.
+void ByteSource::decode(Encoding encoding) {
+  std::string head;
+  if (encoding == Encoding::detect) {
+    read(head, 2);
+    rewind();
+    if (!has_utf16_mark(head)) return;
+  }
+  if (encoding == Encoding::utf8) return;
+  std::string bytes;
+  constexpr std::size_t block = std::size_t{1} << 20U;
+  while (read(bytes, block) == block) {
+  }
+  State& s = *state_;
+  s.inflater.reset();
+  s.memory = to_utf8(bytes, encoding, path_);
+  s.size = s.memory->size();
+  rewind();
+}
+
+void ByteSource::open(const std::string& path) {
   State& s = *state_;
   s.file = open_file(path);
   std::error_code size_error;

@@ -1,4 +1,4 @@
-// The bytes of a file, unpacked if it is a gzip file, in pieces of the caller's size.
+// The bytes of a file, unpacked if it is a gzip file and in UTF-8, in pieces of the caller's size.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +6,16 @@
 #include <memory>
 #include <string>
 
+#include "covshift/data/encoding.hpp"
+
 namespace covshift {
 
 class ByteSource {
  public:
-  /// Throws Error (kind file) if the path is missing, a directory or unreadable.
-  explicit ByteSource(const std::string& path);
+  /// "-" is standard input. `text`: the encoding is that of `encoding`; otherwise bytes are read as
+  /// they are. Throws Error (kind file) if the path is missing, a directory or unreadable.
+  explicit ByteSource(const std::string& path, Encoding encoding = Encoding::detect,
+                      bool text = true);
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
@@ -23,9 +27,12 @@ class ByteSource {
   void rewind();
   /// The size of the text if known in advance (a plain file), else 0.
   [[nodiscard]] std::uint64_t plain_size() const;
+  /// For messages: the path, or "stdin".
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  void open(const std::string& path);
+  void decode(Encoding encoding);
   struct State;
   std::string path_;
   std::unique_ptr<State> state_;

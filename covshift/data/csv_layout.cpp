@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <unordered_map>
 #include <utility>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/number.hpp"
+#include "covshift/data/csv_header.hpp"
 
 namespace covshift {
 
@@ -43,7 +43,7 @@ std::vector<std::string_view> leading_records(std::string_view text, bool ended,
 /// does, the one that is most consistent: the reader will then report the row that differs.
 char detect_delimiter(std::string_view sample, bool ended) {
   // Blanks come last: they also follow other delimiters.
-  constexpr std::array<char, 4> candidates = {',', '\t', ';', ' '};
+  constexpr std::array<char, 5> candidates = {',', '\t', ';', '|', ' '};
   char best = ',';
   double best_share = 0.0;
   for (const char delimiter : candidates) {
@@ -66,21 +66,7 @@ char detect_delimiter(std::string_view sample, bool ended) {
   return best;
 }
 
-bool looks_like_header(const std::vector<CsvField>& fields) {
-  for (std::size_t c = 0; c < fields.size(); ++c) {
-    const CsvField& field = fields[c];
-    // Tables with row names have an empty first field.
-    if (c == 0 && field.text.empty() && fields.size() > 1) continue;
-    if (field.quoted ? field.text.empty() : is_missing(field.text)) return false;
-    if (parse_number(field.text)) return false;
-  }
-  return true;
-}
-
-void check_encoding(const std::string& path, std::string_view head) {
-  if (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")) {
-    fail_input("{}:1:1: this text is UTF-16; save it as UTF-8", path);
-  }
+void check_line_ends(const std::string& path, std::string_view head) {
   if (head.find('\n') == std::string_view::npos && head.find('\r') < head.size() - 1) {
     fail_input("{}:1:1: lines end with CR alone; save the file with LF or CRLF line ends", path);
   }
@@ -145,19 +131,22 @@ CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std:
   constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
   CsvLayout layout;
   bool ended = source.read(head, sample_bytes) < sample_bytes;
-  check_encoding(path, head);
+  check_line_ends(path, head);
   const std::size_t text_start = head.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
 
   std::size_t record_start = text_start;
   std::size_t record_end = 0;
+  std::vector<std::string_view> below;  // the records after the first
   while (true) {
     const std::string_view text = std::string_view(head).substr(text_start);
     layout.syntax.delimiter =
         options.delimiter != '\0' ? options.delimiter : detect_delimiter(text, ended);
     const auto records = leading_records(text, ended, layout.syntax);
-    if (!records.empty()) {
+    // A second record shows what the first one is.
+    if (records.size() > 1 || (!records.empty() && (ended || head.size() > longest_header))) {
       record_start = static_cast<std::size_t>(records.front().data() - head.data());
       record_end = record_start + records.front().size();
+      below.assign(records.begin() + 1, records.end());
       break;
     }
     if (ended) fail_input("{}: the file is empty; it needs at least one row of data", path);
@@ -183,8 +172,23 @@ CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std:
         path, first_line);
   }
   auto fields = split_record(record, layout.syntax);
-  const bool header = options.header == HeaderLine::present ||
-                      (options.header == HeaderLine::detect && looks_like_header(fields));
+  constexpr std::size_t most_columns = 1'000'000;
+  if (fields.size() > most_columns) {
+    fail_input(
+        "{}:{}: this row has {} fields, more than the {} columns that are read; is it a table?",
+        path, first_line, fields.size(), most_columns);
+  }
+  HeaderGuess guess{options.header == HeaderLine::present, {}};
+  if (options.header == HeaderLine::detect) {
+    guess = HeaderJudge(fields, below, layout.syntax, options).decide();
+  }
+  const bool header = guess.header;
+  if (!guess.because.empty()) {
+    layout.note = fmt::format(
+        "{}:{}: the first line is taken as {}, because {}; if that is wrong, say --header {}", path,
+        first_line, header ? "the names of the columns" : "data (columns c1, c2, ...)",
+        guess.because, header ? "no" : "yes");
+  }
   layout.data_offset = header ? record_end : record_start;
   layout.first_data_line = first_line + (header ? lines_in(record_start, record_end) : 0);
   if (header) {

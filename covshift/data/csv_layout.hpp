@@ -22,6 +22,7 @@ struct CsvLayout {
   std::vector<std::string> names;
   std::size_t data_offset = 0;      ///< the byte at which the first row starts
   std::size_t first_data_line = 1;  ///< its line
+  std::string note;                 ///< what was assumed of the first line, if that is in doubt
 };
 
 /// The fields of the record at the start of `text`, which holds the whole record.

@@ -7,6 +7,7 @@
 // read again, because the spelling of the earlier numbers (007) is lost.
 #include <algorithm>
 #include <cstdint>
+#include <unordered_set>
 #include <utility>
 
 #include "covshift/base/error.hpp"
@@ -116,8 +117,10 @@ class CsvReader {
     std::string head;
     layout_ = detect_csv_layout(source_, options_, head);
     is_text_.assign(layout_.names.size(), 0);
+    const std::unordered_set<std::string_view> text_columns(options_.text_columns.begin(),
+                                                            options_.text_columns.end());
     for (std::size_t c = 0; c < is_text_.size(); ++c) {
-      is_text_[c] = static_cast<char>(options_.is_text(layout_.names[c]));
+      is_text_[c] = static_cast<char>(text_columns.contains(layout_.names[c]));
     }
     ColumnBuilder columns(layout_, is_text_);
     if (!read_rows(head.substr(layout_.data_offset), columns)) {
@@ -133,7 +136,9 @@ class CsvReader {
           "no header",
           source_.path(), layout_.first_data_line);
     }
-    return columns.take(source_.path());
+    Table table = columns.take(source_.path());
+    if (!layout_.note.empty()) table.notes.push_back(layout_.note);
+    return table;
   }
 
  private:

@@ -1,3 +1,4 @@
+// What an encoder learns from training data, and how a model file stores it.
 #include "covshift/data/encoder.hpp"
 
 #include <algorithm>
@@ -10,9 +11,9 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/number.hpp"
-#include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/labels.hpp"
+#include "covshift/data/rows.hpp"
 
 namespace covshift {
 
@@ -21,13 +22,29 @@ namespace {
 /// A column with more levels than this holds identifiers or free text; encoding them would fill the
 /// memory and teach nothing.
 constexpr std::size_t most_levels = 10'000;
+/// Medians of long columns are those of this many evenly spaced rows.
+constexpr std::size_t median_rows = 20'000;
+
+bool listed_in(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 std::vector<std::string> occurring_levels(const Column& column) {
+  std::vector<std::string> levels;
+  if (!column.categorical) {  // numbers that are categories
+    std::unordered_set<std::string> seen;
+    for (std::size_t row = 0; row < column.numbers.size(); ++row) {
+      if (column.missing(row)) continue;
+      std::string text = column.text(row);
+      if (seen.insert(text).second) levels.push_back(std::move(text));
+    }
+    sort_levels(levels);
+    return levels;
+  }
   std::vector<char> occurs(column.levels.size(), 0);
   for (const std::int32_t code : column.codes) {
     if (code >= 0) occurs[static_cast<std::size_t>(code)] = 1;
   }
-  std::vector<std::string> levels;
   for (std::size_t k = 0; k < occurs.size(); ++k) {
     if (occurs[k] != 0) levels.push_back(column.levels[k]);
   }
@@ -35,40 +52,185 @@ std::vector<std::string> occurring_levels(const Column& column) {
   return levels;
 }
 
+/// The middle of the finite values, 0 if there are none.
+double median(std::vector<double>& values) {
+  std::erase_if(values, [](double value) { return !std::isfinite(value); });
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::size_t step_for(std::size_t rows) { return rows / median_rows + 1; }
+
+/// The median of a column of a dense matrix; `values` is scratch memory.
+double median_of(const MatrixView& x, std::size_t column, std::vector<double>& values) {
+  values.clear();
+  std::visit(
+      [&](const auto& rows) {
+        if constexpr (requires { rows.stride; }) {
+          for (std::size_t row = 0; row < x.rows; row += step_for(x.rows)) {
+            values.push_back(static_cast<double>(rows.data[row * rows.stride + column]));
+          }
+        }
+      },
+      x.storage);
+  return median(values);
+}
+
+/// The first level that style or order cannot read, for a message.
+template <typename Parses>
+std::size_t first_row_that_fails(const Column& column, const Parses& parses) {
+  for (std::size_t row = 0; row < column.codes.size(); ++row) {
+    if (!column.missing(row) && !parses(column.text(row))) return row;
+  }
+  return 0;
+}
+
 }  // namespace
+
+std::size_t Encoder::width(const Source& source) {
+  const std::size_t own = source.kind == Kind::category ? source.levels.size()
+                          : source.kind == Kind::date   ? date_parts.size()
+                                                        : 1;
+  return own + (source.indicator ? 1 : 0);
+}
 
 void Encoder::add(Source source) {
   source.first = source_of_.size();
-  const std::size_t width = source.categorical ? source.levels.size() : 1;
-  source_of_.insert(source_of_.end(), width, static_cast<std::int32_t>(sources_.size()));
+  source_of_.insert(source_of_.end(), width(source), static_cast<std::int32_t>(sources_.size()));
   sources_.push_back(std::move(source));
 }
 
 void Encoder::add_numbered(std::size_t cols, std::string_view prefix, std::size_t first) {
+  sources_.reserve(cols);
+  source_of_.reserve(cols);
   for (std::size_t c = first; c < first + cols; ++c) {
-    add({fmt::format("{}{}", prefix, c), false, {}, 0});
+    Source source;
+    source.name = fmt::format("{}{}", prefix, c);
+    add(std::move(source));
   }
 }
 
-Encoder Encoder::fit(const Table& train, const std::vector<std::string>& exclude) {
+void Encoder::fit_svmlight(const Table& train) {
+  // An index of two thousand millions in a file of few entries must not become as many columns.
+  constexpr std::size_t always_all = std::size_t{1} << 16U;
+  svmlight_ = true;
+  index_base_ = train.index_base;
+  const Matrix& x = *train.sparse;
+  if (x.cols <= always_all || x.cols <= x.values.size()) {
+    add_numbered(x.cols, "", static_cast<std::size_t>(index_base_));
+    return;
+  }
+  occurring_ = x.columns;
+  std::sort(occurring_.begin(), occurring_.end());
+  occurring_.erase(std::unique(occurring_.begin(), occurring_.end()), occurring_.end());
+  for (const std::int32_t column : occurring_) {
+    Source source;
+    source.name = std::to_string(column + index_base_);
+    add(std::move(source));
+  }
+}
+
+void Encoder::fit_fill(const Column& column, Source& source) {
+  const std::size_t rows = column.categorical ? column.codes.size() : column.numbers.size();
+  for (std::size_t row = 0; row < rows; ++row) source.missing += column.missing(row) ? 1U : 0U;
+  if (source.kind == Kind::category) {
+    std::vector<std::size_t> counts(source.levels.size(), 0);
+    std::unordered_map<std::string_view, std::size_t> places;
+    for (std::size_t k = 0; k < source.levels.size(); ++k) places.emplace(source.levels[k], k);
+    for (std::size_t row = 0; row < rows; ++row) {
+      if (!column.missing(row)) ++counts[places.at(column.text(row))];
+    }
+    const auto most = std::max_element(counts.begin(), counts.end());
+    source.fill_level = static_cast<std::int32_t>(most - counts.begin());
+    source.ids = looks_like_ids(source.levels.size(), rows - source.missing);
+    return;
+  }
+  const std::size_t parts = source.kind == Kind::date ? date_parts.size() : 1;
+  std::vector<DateNumbers> levels;
+  for (const std::string& level : column.levels) {
+    DateNumbers numbers{};
+    if (source.kind == Kind::date) {
+      numbers = parse_date(level, source.order).value_or(numbers);
+    } else {
+      numbers[0] = parse_styled(level, source.style).value_or(0.0);
+    }
+    levels.push_back(numbers);
+  }
+  for (std::size_t part = 0; part < parts; ++part) {
+    std::vector<double> values;
+    for (std::size_t row = 0; row < rows; row += step_for(rows)) {
+      if (column.missing(row)) continue;
+      values.push_back(column.categorical
+                           ? levels[static_cast<std::size_t>(column.codes[row])][part]
+                           : column.numbers[row]);
+    }
+    source.fill[part] = median(values);
+  }
+}
+
+Encoder::Source Encoder::fit_column(const Table& train, const Column& column,
+                                    const ColumnOptions& options) {
+  Source source;
+  source.name = column.name;
+  if (listed_in(options.dates, column.name)) {
+    source.kind = Kind::date;
+    const std::vector<std::string> texts = occurring_levels(column);
+    const auto order = order_of(texts);
+    if (!order) {
+      const std::size_t row = first_row_that_fails(
+          column, [](const std::string& text) { return order_of({text}).has_value(); });
+      fail_input(
+          "{}: column {} should hold dates, but {} is none, or their days and months are mixed; "
+          "write them as 2020-01-31, 31.01.2020 or 01/31/2020, all in one way",
+          train.where(row, column), quoted_excerpt(column.name), quoted_excerpt(column.text(row)));
+    }
+    source.order = *order;
+  } else if (listed_in(options.numeric, column.name) && column.categorical) {
+    const auto style = style_of(occurring_levels(column));
+    if (!style) {
+      const std::size_t row = first_row_that_fails(
+          column, [](const std::string& text) { return style_of({text}).has_value(); });
+      fail_input("{}: {} is not a number, but column {} was said to be numeric; correct the value",
+                 train.where(row, column), quoted_excerpt(column.text(row)),
+                 quoted_excerpt(column.name));
+    }
+    source.style = *style;
+  } else if (column.categorical || listed_in(options.categorical, column.name)) {
+    source.kind = Kind::category;
+    source.levels = occurring_levels(column);
+    if (source.levels.size() > most_levels) {
+      fail_input(
+          "{}: the column {} holds {} different strings; more than {} are not categories. "
+          "Leave it out if it is an identifier (--drop {}); correct it if it should be numeric",
+          train.source, quoted_excerpt(column.name), source.levels.size(), most_levels,
+          column.name);
+    }
+  }
+  fit_fill(column, source);
+  source.indicator = options.missing == Missing::indicator && source.missing > 0;
+  return source;
+}
+
+Encoder Encoder::fit(const Table& train, const std::vector<std::string>& exclude,
+                     const ColumnOptions& options) {
   Encoder encoder;
-  for (const std::string& name : exclude) static_cast<void>(train.at(name));
+  encoder.missing_ = options.missing;
+  std::unordered_set<std::string> left_out;
+  for (const std::vector<std::string>* names :
+       {&exclude, &options.drop, &options.keep, &options.numeric, &options.categorical,
+        &options.dates}) {
+    for (const std::string& name : *names) static_cast<void>(train.at(name));
+    if (names == &exclude || names == &options.drop || names == &options.keep) {
+      left_out.insert(names->begin(), names->end());
+    }
+  }
   if (train.sparse) {
-    encoder.svmlight_ = true;
-    encoder.index_base_ = train.index_base;
-    encoder.add_numbered(train.sparse->cols, "", static_cast<std::size_t>(train.index_base));
+    encoder.fit_svmlight(train);
   } else {
     for (const Column& column : train.columns) {
-      if (std::count(exclude.begin(), exclude.end(), column.name) > 0) continue;
-      Source source{column.name, column.categorical, {}, 0};
-      if (column.categorical) source.levels = occurring_levels(column);
-      if (source.levels.size() > most_levels) {
-        fail_input(
-            "{}: the column {} holds {} different strings; more than {} are not categories. "
-            "Remove the column if it is an identifier; correct it if it should be numeric",
-            train.source, quoted_excerpt(column.name), source.levels.size(), most_levels);
-      }
-      encoder.add(std::move(source));
+      if (!left_out.contains(column.name)) encoder.add(fit_column(train, column, options));
     }
   }
   if (encoder.cols() == 0) {
@@ -78,225 +240,149 @@ Encoder Encoder::fit(const Table& train, const std::vector<std::string>& exclude
   return encoder;
 }
 
-Encoder Encoder::of_columns(const std::vector<std::string>& names) {
+Encoder Encoder::fit(const MatrixView& train, const std::vector<std::string>& columns,
+                     Missing missing) {
   Encoder encoder;
-  std::unordered_set<std::string_view> known;
-  for (const std::string& name : names) {
-    if (!known.insert(name).second) {
-      fail_input("two columns are named {}; rename one", quoted_excerpt(name));
-    }
-    encoder.add({name, false, {}, 0});
+  encoder.missing_ = missing;
+  encoder.svmlight_ = train.storage.index() >= 2;
+  if (train.cols == 0) fail_input("there are no columns to learn from; add features");
+  if (!columns.empty() && columns.size() != train.cols) {
+    fail_input("{} columns, but {} names", train.cols, columns.size());
   }
-  if (names.empty()) fail_input("there are no columns to learn from; add features");
-  return encoder;
-}
-
-Encoder Encoder::of_numbers(std::size_t cols, bool sparse) {
-  if (cols == 0) fail_input("there are no columns to learn from; add features");
-  Encoder encoder;
-  encoder.add_numbered(cols, sparse ? "" : "c", 1);
-  encoder.svmlight_ = sparse;
+  std::unordered_set<std::string_view> known;
+  std::vector<Source> sources(train.cols);
+  for (std::size_t c = 0; c < train.cols; ++c) {
+    sources[c].name =
+        columns.empty() ? fmt::format("{}{}", encoder.svmlight_ ? "" : "c", c + 1) : columns[c];
+    if (!columns.empty() && !known.insert(columns[c]).second) {
+      fail_input("two columns are named {}; rename one", quoted_excerpt(columns[c]));
+    }
+  }
+  if (!encoder.svmlight_ && missing != Missing::error) {
+    const Rows rows(train, {});
+    for (std::size_t row = 0; row < train.rows; ++row) {
+      rows.each(row, [&](std::size_t c, double value) {
+        sources[c].missing += value != value ? 1U : 0U;
+      });
+    }
+    std::vector<double> values;
+    for (std::size_t c = 0; c < train.cols; ++c) {
+      sources[c].fill[0] = median_of(train, c, values);
+      sources[c].indicator = missing == Missing::indicator && sources[c].missing > 0;
+    }
+  }
+  for (Source& source : sources) encoder.add(std::move(source));
   return encoder;
 }
 
 bool Encoder::numeric() const {
-  return std::none_of(sources_.begin(), sources_.end(),
-                      [](const Source& source) { return source.categorical; });
+  return std::all_of(sources_.begin(), sources_.end(), [](const Source& source) {
+    return source.kind == Kind::number && source.style == NumberStyle::plain;
+  });
 }
 
 ReadOptions Encoder::read_options(ReadOptions options) const {
   for (const Source& source : sources_) {
-    if (source.categorical) options.text_columns.push_back(source.name);
+    if (source.kind != Kind::number) options.text_columns.push_back(source.name);
+    if (!svmlight_) options.expected.push_back(source.name);
   }
   if (svmlight_) options.index_base = index_base_;
   return options;
 }
 
+std::optional<std::string> Encoder::category(std::size_t col) const {
+  const Source& source = sources_[static_cast<std::size_t>(source_of_[col])];
+  if (source.kind != Kind::category) return std::nullopt;
+  const std::size_t k = col - source.first;
+  return k < source.levels.size() ? source.levels[k] : "missing";
+}
+
 std::string Encoder::name(std::size_t col) const {
   const Source& source = sources_[static_cast<std::size_t>(source_of_[col])];
-  if (!source.categorical) return source.name;
-  return source.name + "=" + source.levels[col - source.first];
-}
-
-Encoder::Plan Encoder::plan(const Table& table, const Source& source) {
-  Plan result;
-  result.source = &source;
-  result.column = table.find(source.name);
-  if (result.column == nullptr) {
-    fail_input("{}: the column {} of the training file is missing; add it, or train without it",
-               table.source, quoted_excerpt(source.name));
-  }
-  const Column& column = *result.column;
-  if (!source.categorical) {
-    if (!column.categorical) return result;
-    std::vector<char> is_number;
-    for (const std::string& level : column.levels) {
-      const auto number = parse_number(level);
-      is_number.push_back(static_cast<char>(number.has_value()));
-      result.level_numbers.push_back(number.value_or(0.0));
-    }
-    for (std::size_t row = 0; row < table.rows; ++row) {
-      if (column.missing(row) || is_number[static_cast<std::size_t>(column.codes[row])] != 0)
-        continue;
-      fail_input(
-          "{}: {} is not a number, but the column {} is numeric in the training file; "
-          "correct the value, or drop the row",
-          table.where(row, column), quoted_excerpt(column.text(row)), quoted_excerpt(source.name));
-    }
-    return result;
-  }
-  std::unordered_map<std::string_view, std::int32_t> places;
-  for (std::size_t k = 0; k < source.levels.size(); ++k) {
-    places.emplace(source.levels[k], static_cast<std::int32_t>(source.first + k));
-  }
-  const auto place = [&](std::string_view text) {
-    const auto found = places.find(text);
-    return found == places.end() ? -1 : found->second;
-  };
-  for (const std::string& level : column.levels) result.level_columns.push_back(place(level));
-  if (!column.categorical) {
-    for (std::size_t row = 0; row < table.rows; ++row) {
-      result.row_columns.push_back(place(column.text(row)));
-    }
-  }
-  return result;
-}
-
-double Encoder::number_at(const Plan& plan, std::size_t row) {
-  const Column& column = *plan.column;
-  if (!column.categorical) return column.numbers[row];
-  if (column.codes[row] < 0) return std::numeric_limits<double>::quiet_NaN();
-  return plan.level_numbers[static_cast<std::size_t>(column.codes[row])];
-}
-
-std::int32_t Encoder::column_at(const Plan& plan, std::size_t row) {
-  if (!plan.column->categorical) return plan.row_columns[row];
-  return plan.level_columns[static_cast<std::size_t>(plan.column->codes[row])];
-}
-
-void Encoder::check_values(const Table& table, const std::vector<Plan>& plans) {
-  // Report the first unusable row of the file, independent of the order of the model's columns.
-  std::size_t first_row = table.rows;
-  const Plan* first = nullptr;
-  for (const Plan& plan : plans) {
-    for (std::size_t row = 0; row < first_row; ++row) {
-      const bool usable = plan.source->categorical ? !plan.column->missing(row)
-                                                   : std::isfinite(number_at(plan, row));
-      if (usable) continue;
-      first_row = row;
-      first = &plan;
-    }
-  }
-  if (first == nullptr) return;
-  const bool infinite = !first->source->categorical && std::isinf(number_at(*first, first_row));
-  fail_input("{}: the value of column {} is {}; {}", table.where(first_row, *first->column),
-             quoted_excerpt(first->source->name), infinite ? "infinite" : "missing",
-             infinite ? "replace it by a finite number, or drop the row"
-                      : "fill it in, drop the row, or leave the column out");
-}
-
-void Encoder::count_unseen(const Table& table, const Plan& plan, EncodedTable& out) {
-  EncodedTable::Unseen unseen;
-  for (std::size_t row = 0; row < table.rows; ++row) {
-    if (column_at(plan, row) >= 0) continue;
-    if (unseen.count++ == 0) {
-      unseen.column = plan.source->name;
-      unseen.text = plan.column->text(row);
-      unseen.line = table.lines.line_of(row);
-    }
-  }
-  if (unseen.count > 0) out.unseen.push_back(std::move(unseen));
-}
-
-Matrix Encoder::dense(std::size_t rows, const std::vector<Plan>& plans, int threads) const {
-  Matrix matrix;
-  matrix.rows = rows;
-  matrix.cols = cols();
-  matrix.values.resize(rows * matrix.cols);
-  constexpr std::size_t tile = 64;
-  parallel_tasks(threads, (rows + tile - 1) / tile, [&](std::size_t task) {
-    const std::size_t end = std::min((task + 1) * tile, rows);
-    for (const Plan& plan : plans) {
-      for (std::size_t row = task * tile; row < end; ++row) {
-        double* const to = matrix.values.data() + row * matrix.cols;
-        if (!plan.source->categorical) {
-          to[plan.source->first] = number_at(plan, row);
-        } else if (const std::int32_t column = column_at(plan, row); column >= 0) {
-          to[column] = 1.0;
-        }
-      }
-    }
-  });
-  return matrix;
-}
-
-EncodedTable Encoder::encode_svmlight(const Table& table) const {
-  const Matrix& from = *table.sparse;
-  // A file without index 0 looks as if it were numbered from 1.
-  const std::int32_t shift = table.index_base - index_base_;
-  EncodedTable out;
-  Matrix& to = out.matrix;
-  to.rows = table.rows;
-  to.cols = cols();
-  to.sparse = true;
-  to.offsets.reserve(table.rows + 1);
-  to.offsets.push_back(0);
-  to.columns.reserve(from.columns.size());
-  to.values.reserve(from.values.size());
-  for (std::size_t row = 0; row < table.rows; ++row) {
-    for (auto k = static_cast<std::size_t>(from.offsets[row]);
-         k < static_cast<std::size_t>(from.offsets[row + 1]); ++k) {
-      const std::int32_t column = from.columns[k] + shift;
-      if (column < 0) {
-        fail_input(
-            "{}: index 0 occurs, but the features of the training file are numbered from 1; use "
-            "one "
-            "numbering for both",
-            table.where(row));
-      }
-      if (static_cast<std::size_t>(column) >= to.cols) {
-        ++out.ignored_entries;
-        continue;
-      }
-      to.columns.push_back(column);
-      to.values.push_back(from.values[k]);
-    }
-    to.offsets.push_back(static_cast<std::int64_t>(to.values.size()));
-  }
-  return out;
-}
-
-EncodedTable Encoder::encode(const Table& table, int threads) const {
-  if (svmlight_ != table.sparse.has_value()) {
-    fail_input("{}: {}; give both in the same format", table.source,
-               svmlight_ ? "this file has named columns, but the training file is svmlight"
-                         : "this file is svmlight, but the training file has named columns");
-  }
-  if (svmlight_) return encode_svmlight(table);
-  std::vector<Plan> plans;
-  plans.reserve(sources_.size());
-  for (const Source& source : sources_) plans.push_back(plan(table, source));
-  check_values(table, plans);
-  EncodedTable out;
-  for (const Plan& p : plans) {
-    if (p.source->categorical) count_unseen(table, p, out);
-  }
-  out.matrix = dense(table.rows, plans, threads);
-  return out;
+  const std::size_t k = col - source.first;
+  if (source.indicator && k + 1 == width(source)) return source.name + " missing";
+  if (source.kind == Kind::category) return source.name + "=" + source.levels[k];
+  if (source.kind == Kind::date) return fmt::format("{}:{}", source.name, date_parts[k]);
+  return source.name;
 }
 
 nlohmann::json Encoder::to_json() const {
-  if (svmlight_) return {{"format", "svmlight"}, {"features", cols()}, {"index_base", index_base_}};
+  if (svmlight_) {
+    nlohmann::json json = {
+        {"format", "svmlight"}, {"features", cols()}, {"index_base", index_base_}};
+    if (!occurring_.empty()) json["occurring"] = occurring_;
+    return json;
+  }
   nlohmann::json columns = nlohmann::json::array();
   for (const Source& source : sources_) {
     nlohmann::json column = {{"name", source.name}};
-    if (source.categorical) column["levels"] = source.levels;
+    if (source.kind == Kind::category) column["levels"] = source.levels;
+    if (source.kind == Kind::date) column["date"] = to_string(source.order);
+    if (source.style != NumberStyle::plain) column["style"] = to_string(source.style);
+    if (source.ids) column["ids"] = true;
+    if (missing_ != Missing::error) {
+      if (source.kind == Kind::category) {
+        column["fill"] = source.fill_level;
+      } else if (source.kind == Kind::date) {
+        column["fill"] = source.fill;
+      } else {
+        column["fill"] = source.fill[0];
+      }
+      if (source.missing > 0) column["missing"] = source.missing;
+    }
     columns.push_back(std::move(column));
   }
-  return {{"format", "columns"}, {"columns", std::move(columns)}};
+  nlohmann::json json = {{"format", "columns"}, {"columns", std::move(columns)}};
+  if (missing_ != Missing::error) json["missing"] = to_string(missing_);
+  return json;
 }
 
-Encoder Encoder::from_json(const nlohmann::json& json) {
+Encoder::Source Encoder::source_from_json(const nlohmann::json& column, Missing missing) {
+  constexpr std::string_view what = "encoder";
+  Source source;
+  source.name = detail::json_field<std::string>(column, "name", what);
+  if (column.contains("levels")) {
+    source.kind = Kind::category;
+    source.levels = detail::json_field<std::vector<std::string>>(column, "levels", what);
+  } else if (column.contains("date")) {
+    source.kind = Kind::date;
+    source.order = parse_name<DateOrder>(detail::json_field<std::string>(column, "date", what));
+  }
+  if (column.contains("style")) {
+    source.style = parse_name<NumberStyle>(detail::json_field<std::string>(column, "style", what));
+  }
+  if (column.contains("ids")) source.ids = detail::json_field<bool>(column, "ids", what);
+  const std::unordered_set<std::string> distinct(source.levels.begin(), source.levels.end());
+  if (distinct.size() != source.levels.size()) {
+    fail_input("{}: a category of column {} occurs twice; the file was edited", what,
+               quoted_excerpt(source.name));
+  }
+  if (missing == Missing::error) return source;
+  if (column.contains("missing")) {
+    source.missing = detail::json_field<std::size_t>(column, "missing", what);
+  }
+  source.indicator = missing == Missing::indicator && source.missing > 0;
+  if (source.kind == Kind::category) {
+    const auto fill = detail::json_field<std::size_t>(column, "fill", what);
+    if (fill >= source.levels.size() && !(fill == 0 && source.levels.empty())) {
+      fail_input("{}: there is no category {} in column {}; the file was edited", what, fill,
+                 quoted_excerpt(source.name));
+    }
+    source.fill_level = static_cast<std::int32_t>(fill);
+  } else if (source.kind == Kind::date) {
+    source.fill = detail::json_field<DateNumbers>(column, "fill", what);
+  } else {
+    source.fill[0] = detail::json_field<double>(column, "fill", what);
+  }
+  if (!std::all_of(source.fill.begin(), source.fill.end(),
+                   [](double value) { return std::isfinite(value); })) {
+    fail_input("{}: the fill of column {} is not finite; the file was edited", what,
+               quoted_excerpt(source.name));
+  }
+  return source;
+}
+
+Encoder Encoder::from_json(const nlohmann::json& json, std::size_t most) {
   constexpr std::string_view what = "encoder";
   Encoder encoder;
   const auto format = detail::json_field<std::string>(json, "format", what);
@@ -304,27 +390,39 @@ Encoder Encoder::from_json(const nlohmann::json& json) {
     encoder.svmlight_ = true;
     const auto base = detail::json_field<std::size_t>(json, "index_base", what);
     const auto features = detail::json_field<std::size_t>(json, "features", what);
-    if (base > 1 || features == 0 || features > std::numeric_limits<std::int32_t>::max()) {
+    if (base > 1 || features == 0 || features > most) {
       fail_input("{}: the number of features or their base is invalid; the file was edited", what);
     }
     encoder.index_base_ = static_cast<int>(base);
-    encoder.add_numbered(features, "", base);
+    if (!json.contains("occurring")) {
+      encoder.add_numbered(features, "", base);
+      return encoder;
+    }
+    encoder.occurring_ = detail::json_field<std::vector<std::int32_t>>(json, "occurring", what);
+    const auto& list = encoder.occurring_;
+    if (list.size() != features || list.front() < 0 ||
+        !std::is_sorted(list.begin(), list.end(), std::less_equal<>()) ||
+        list.back() >= std::numeric_limits<std::int32_t>::max() - 1) {
+      fail_input("{}: the list of features is invalid; the file was edited", what);
+    }
+    for (const std::int32_t column : list) {
+      Source source;
+      source.name = std::to_string(column + encoder.index_base_);
+      encoder.add(std::move(source));
+    }
     return encoder;
   }
   if (format != "columns") fail_input("{}: unknown format {}", what, quoted_excerpt(format));
+  if (json.contains("missing")) {
+    encoder.missing_ = parse_name<Missing>(detail::json_field<std::string>(json, "missing", what));
+  }
   std::unordered_set<std::string> names;
   for (const auto& column :
        detail::json_field<std::vector<nlohmann::json>>(json, "columns", what)) {
-    Source source;
-    source.name = detail::json_field<std::string>(column, "name", what);
-    source.categorical = column.contains("levels");
-    if (source.categorical) {
-      source.levels = detail::json_field<std::vector<std::string>>(column, "levels", what);
-    }
-    const std::unordered_set<std::string> distinct(source.levels.begin(), source.levels.end());
-    if (!names.insert(source.name).second || distinct.size() != source.levels.size()) {
-      fail_input("{}: the column {} or one of its categories occurs twice; the file was edited",
-                 what, quoted_excerpt(source.name));
+    Source source = source_from_json(column, encoder.missing_);
+    if (!names.insert(source.name).second) {
+      fail_input("{}: the column {} occurs twice; the file was edited", what,
+                 quoted_excerpt(source.name));
     }
     encoder.add(std::move(source));
   }

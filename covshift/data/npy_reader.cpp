@@ -176,13 +176,14 @@ Table read_npy(ByteSource& source, const ReadOptions& /*options*/) {
   Table table;
   table.source = source.path();
   table.rows = header.rows;
-  table.columns.resize(header.cols);
   const Load item = loader(header);
   for (std::size_t done = 0; done < items;) {
     const std::size_t count = std::min(block_items, items - done);
     const std::string bytes = read_exactly(source, count * header.item_bytes);
     for (std::size_t k = 0; k < count; ++k, ++done) {
       const std::size_t c = header.fortran ? done / header.rows : done % header.cols;
+      // A short packed file may claim many columns: they are made as their data come.
+      if (c == table.columns.size()) table.columns.emplace_back();
       table.columns[c].numbers.push_back(item(bytes.data() + k * header.item_bytes, header.swap));
     }
   }

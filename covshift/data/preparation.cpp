@@ -6,6 +6,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
+#include "covshift/data/column_checks.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/rows.hpp"
 
@@ -49,7 +50,9 @@ Classes classes_of(const Table& train, const PreparationOptions& options) {
   Classes ordered = Classes::from_names(options.classes);
   for (const std::string& name : found.names()) {
     if (ordered.index_of(name) < 0) {
-      fail_input("{}: the class '{}' is not in the list of classes given", train.source, name);
+      std::vector<std::string_view> given(options.classes.begin(), options.classes.end());
+      fail_input("{}: the class '{}' is not in the list of classes given{}", train.source, name,
+                 suggestion(name, given));
     }
   }
   if (ordered.size() != found.size()) {
@@ -59,14 +62,9 @@ Classes classes_of(const Table& train, const PreparationOptions& options) {
   return ordered;
 }
 
-Encoder encoder_of(const Input& train, const std::vector<std::string>& exclude) {
-  if (train.table != nullptr) return Encoder::fit(*train.table, exclude);
-  const bool sparse = train.matrix.storage.index() >= 2;
-  if (train.names.empty()) return Encoder::of_numbers(train.matrix.cols, sparse);
-  if (train.names.size() != train.matrix.cols) {
-    fail_input("{} columns, but {} names", train.matrix.cols, train.names.size());
-  }
-  return Encoder::of_columns(train.names);
+std::string share(std::size_t count, std::size_t all) {
+  return fmt::format("{} of {} rows, {:.2g}%", count, all,
+                     100 * static_cast<double>(count) / static_cast<double>(all));
 }
 
 std::vector<std::string> warnings_of(const EncodedTable& encoded, const Table& table) {
@@ -75,10 +73,15 @@ std::vector<std::string> warnings_of(const EncodedTable& encoded, const Table& t
     const std::string where =
         table.lines.breaks().empty() ? table.source : fmt::format("{}:{}", table.source, u.line);
     warnings.push_back(fmt::format(
-        "{}: column '{}' has the category '{}', which training never saw ({} of {} rows, "
-        "{:.2g}%, have such categories); it is encoded as none of the known ones",
-        where, u.column, u.text, u.count, table.rows,
-        100 * static_cast<double>(u.count) / static_cast<double>(table.rows)));
+        "{}: column '{}' has the category '{}', which training never saw ({}, have such "
+        "categories); it is encoded as none of the known ones",
+        where, u.column, u.text, share(u.count, table.rows)));
+  }
+  for (const EncodedTable::Absent& a : encoded.absent) {
+    warnings.push_back(fmt::format(
+        "{}: column '{}' has missing values ({}), but had none in training; the median or most "
+        "frequent value of training takes their place",
+        table.source, a.column, share(a.count, table.rows)));
   }
   if (encoded.ignored_entries > 0) {
     const std::size_t entries = table.sparse->values.size();
@@ -95,12 +98,20 @@ std::vector<std::string> warnings_of(const EncodedTable& encoded, const Table& t
 
 Preparation::Preparation(const Input& train, const PreparationOptions& options)
     : columns_{options.label, options.weight, options.ratio_column, options.generalization_column},
-      scale_(options.scale) {
+      view_columns_(options.view_columns),
+      keep_(options.columns.keep),
+      scale_(options.scale),
+      cut_(options.cut) {
   std::vector<std::string> exclude;
   for (const std::string* name :
        {&columns_.label, &columns_.weight, &columns_.ratio, &columns_.generalization}) {
     const bool in_table = name != &columns_.label || train.labels.empty();
     if (!name->empty() && in_table) exclude.push_back(*name);
+  }
+  for (const auto& own : view_columns_) {
+    for (const std::string& name : {own.ratio, own.generalization}) {
+      if (!name.empty()) exclude.push_back(name);
+    }
   }
   if (!train.labels.empty()) {
     classes_ = Classes::from_names(options.classes);
@@ -110,9 +121,12 @@ Preparation::Preparation(const Input& train, const PreparationOptions& options)
   if (train.table == nullptr && (needs_columns() || !columns_.weight.empty())) {
     fail_input("a matrix has no named columns of weights or densities; give a table");
   }
-  encoder_ = encoder_of(train, exclude);
+  encoder_ = train.table != nullptr
+                 ? Encoder::fit(*train.table, exclude, options.columns)
+                 : Encoder::fit(train.matrix, train.names, options.columns.missing);
   views_ = options.view_groups.empty() ? Views::parse(options.views, encoder_)
                                        : Views::from_groups(options.view_groups, encoder_);
+  for (const auto& own : view_columns_) static_cast<void>(views_.find(own.view));
 }
 
 ReadOptions Preparation::read_options(ReadOptions options) const {
@@ -128,11 +142,11 @@ PreparedRows Preparation::encode(const Input& input, int threads) const {
           "the model was trained on columns with categories or densities; give a table or "
           "DataFrame with the same columns");
     }
-    if (input.matrix.cols != encoder_.cols()) {
-      fail_input("the data have {} columns, the model was trained on {}", input.matrix.cols,
-                 encoder_.cols());
-    }
     rows.features = input.matrix;
+    if (std::optional<Matrix> encoded = encoder_.encode(input.matrix, threads)) {
+      rows.own = std::move(*encoded);
+      rows.features = rows.own.view();
+    }
     return rows;
   }
   const Table& table = *input.table;
@@ -145,11 +159,23 @@ PreparedRows Preparation::encode(const Input& input, int threads) const {
     rows.log_generalization =
         finite_numbers(table, table.at(columns_.generalization), "log generalization density");
   }
+  if (!view_columns_.empty()) rows.views.resize(views_.names.size());
+  for (const auto& own : view_columns_) {
+    PreparedRows::ViewColumns& view = rows.views[views_.find(own.view)];
+    if (!own.ratio.empty()) view.log_ratio = log_ratios(table, own.ratio);
+    if (!own.generalization.empty()) {
+      view.log_generalization =
+          finite_numbers(table, table.at(own.generalization), "log generalization density");
+    }
+  }
   return rows;
 }
 
 PreparedRows Preparation::encode_training(const Input& input, int threads) const {
   PreparedRows rows = encode(input, threads);
+  if (input.table != nullptr) {
+    rows.warnings = column_warnings(*input.table, encoder_, label());
+  }
   if (!input.labels.empty()) {
     rows.labels.assign(input.labels.begin(), input.labels.end());
   } else if (input.table != nullptr && !label().empty()) {
@@ -163,6 +189,7 @@ PreparedRows Preparation::encode_training(const Input& input, int threads) const
 
 void Preparation::fit(PreparedRows& train, PreparedRows* target, int threads) {
   scaler_ = Scaler::fit(scale_, train.features, train.weight);
+  if (!cut_) scaler_.uncut();
   apply(train, "the training data", threads);
   if (target != nullptr) apply(*target, "the target data", threads);
 }
@@ -194,13 +221,32 @@ void Preparation::each_block(
 }
 
 nlohmann::json Preparation::to_json() const {
-  return {{"label", columns_.label},
-          {"ratio_column", columns_.ratio},
-          {"generalization_column", columns_.generalization},
-          {"classes", classes_.to_json()},
-          {"encoder", encoder_.to_json()},
-          {"scaler", scaler_.to_json()},
-          {"views", views_.to_json()}};
+  nlohmann::json by_view = nlohmann::json::array();
+  for (const auto& own : view_columns_) {
+    by_view.push_back({{"view", own.view},
+                       {"ratio_column", own.ratio},
+                       {"generalization_column", own.generalization}});
+  }
+  nlohmann::json json = {{"label", columns_.label},
+                         {"ratio_column", columns_.ratio},
+                         {"generalization_column", columns_.generalization},
+                         {"view_columns", std::move(by_view)},
+                         {"classes", classes_.to_json()},
+                         {"encoder", encoder_.to_json()},
+                         {"scaler", scaler_.to_json()},
+                         {"views", views_.to_json()}};
+  if (!keep_.empty()) json["keep"] = keep_;
+  return json;
+}
+
+nlohmann::ordered_json Preparation::missing_report() const {
+  nlohmann::ordered_json counts = nlohmann::ordered_json::object();
+  for (std::size_t s = 0; s < encoder_.source_count(); ++s) {
+    const std::size_t count = encoder_.missing_count(s);
+    if (count > 0) counts[encoder_.source_name(s)] = count;
+  }
+  if (counts.empty()) return nullptr;
+  return {{"rule", to_string(encoder_.missing())}, {"columns", std::move(counts)}};
 }
 
 Preparation Preparation::from_json(const nlohmann::json& body) {
@@ -211,15 +257,25 @@ Preparation Preparation::from_json(const nlohmann::json& body) {
   };
   Preparation own;
   own.classes_ = Classes::from_json(part("classes"));
-  own.encoder_ = Encoder::from_json(part("encoder"));
   own.scaler_ = Scaler::from_json(part("scaler"));
   own.scale_ = own.scaler_.kind();
   own.views_ = Views::from_json(part("views"));
-  if (own.views_.view_of.size() != own.encoder_.cols() ||
-      own.scaler_.cols() != own.encoder_.cols()) {
+  own.encoder_ = Encoder::from_json(part("encoder"), own.scaler_.cols());
+  if (body.contains("keep")) {
+    own.keep_ = detail::json_field<std::vector<std::string>>(body, "keep", "model");
+  }
+  if (own.views_.cols() != own.encoder_.cols() || own.scaler_.cols() != own.encoder_.cols()) {
     fail_input("the parts of the model have different sizes");
   }
   own.columns_ = {text("label"), "", text("ratio_column"), text("generalization_column")};
+  for (const json& view : body.value("view_columns", json::array())) {
+    const auto field = [&](const char* name) {
+      return detail::json_field<std::string>(view, name, "view_columns");
+    };
+    own.view_columns_.push_back(
+        {field("view"), field("ratio_column"), field("generalization_column")});
+    static_cast<void>(own.views_.find(own.view_columns_.back().view));
+  }
   return own;
 }
 

@@ -26,7 +26,14 @@ struct PreparationOptions {
   std::string generalization_column;  ///< a column of log P_gen/P_test, for generalize=given
   std::string views = "all";          ///< all, each or a file
   Views::Groups view_groups;          ///< views as lists of columns; empty: as `views` says
-  ScaleKind scale = ScaleKind::unit;
+  /// The same columns for single views; a name may be empty.
+  struct ViewColumns {
+    std::string view, ratio, generalization;
+  };
+  std::vector<ViewColumns> view_columns;
+  ScaleKind scale = ScaleKind::standard;
+  bool cut = true;  ///< what standard scaling cuts; a diagnosis shows every value as it is
+  ColumnOptions columns;
 };
 
 /// A table or a matrix of numbers in the caller's memory.
@@ -60,7 +67,13 @@ struct PreparedRows {
   std::vector<double> weight;              ///< training rows only; empty: 1
   std::vector<double> log_ratio;           ///< from the ratio column, if there is one
   std::vector<double> log_generalization;  ///< from the generalization column, if there is one
-  std::vector<std::string> warnings;       ///< categories and features that training never saw
+  /// The same for each view; empty if no view has such columns.
+  struct ViewColumns {
+    std::vector<double> log_ratio, log_generalization;
+  };
+  std::vector<ViewColumns> views;
+  /// What looks wrong in the training data, or what in other data training never saw.
+  std::vector<std::string> warnings;
 };
 
 /// Encoder, classes, views and scaler: learned from training data, stored with a model, applied to
@@ -95,10 +108,15 @@ class Preparation {
   [[nodiscard]] const Views& views() const { return views_; }
   [[nodiscard]] const Scaler& scaler() const { return scaler_; }
   [[nodiscard]] const std::string& label() const { return columns_.label; }
+  /// Columns to copy beside predictions.
+  [[nodiscard]] const std::vector<std::string>& keep() const { return keep_; }
   [[nodiscard]] bool given_ratio() const { return !columns_.ratio.empty(); }
+  /// The rule for missing values, and how many each column had in training; null if there is
+  /// nothing to tell.
+  [[nodiscard]] nlohmann::ordered_json missing_report() const;
   /// True if rows need columns of densities, which only a table has.
   [[nodiscard]] bool needs_columns() const {
-    return given_ratio() || !columns_.generalization.empty();
+    return given_ratio() || !columns_.generalization.empty() || !view_columns_.empty();
   }
 
   [[nodiscard]] nlohmann::json to_json() const;
@@ -111,7 +129,10 @@ class Preparation {
     std::string label, weight, ratio, generalization;
   };
   Columns columns_;
+  std::vector<PreparationOptions::ViewColumns> view_columns_;
+  std::vector<std::string> keep_;
   ScaleKind scale_ = ScaleKind::none;
+  bool cut_ = true;
   Encoder encoder_;
   Classes classes_;
   Views views_;

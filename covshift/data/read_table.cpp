@@ -1,7 +1,9 @@
 #include "covshift/data/read_table.hpp"
 
 #include <algorithm>
+#include <array>
 
+#include "covshift/base/number.hpp"
 #include "covshift/data/readers.hpp"
 
 namespace covshift {
@@ -12,13 +14,86 @@ std::string to_lower(std::string_view text) {
   return result;
 }
 
+namespace {
+
+/// Files of other programs, which would only look damaged.
+struct Foreign {
+  std::string_view magic, what, remedy;
+};
+constexpr auto foreign =
+    std::to_array<Foreign>({{"PAR1", "Parquet", "pandas.read_parquet"},
+                            {"ARROW1", "Arrow", "pandas.read_feather"},
+                            {"FEA1", "Feather", "pandas.read_feather"},
+                            {"PK\x03\x04", "Excel (or another zip file)", "pandas.read_excel"},
+                            {"\xd0\xcf\x11\xe0", "Excel", "pandas.read_excel"}});
+
+void refuse_foreign(ByteSource& source) {
+  std::string head;
+  source.read(head, 256);
+  source.rewind();
+  const std::string& path = source.path();
+  const auto remedy = [&](std::string_view reader, std::string_view more) {
+    return fmt::format(
+        "convert it to CSV, for example with Python: {}({}{}).to_csv('data.csv', index=False)",
+        reader, quoted_excerpt(path), more);
+  };
+  for (const Foreign& f : foreign) {
+    if (!head.starts_with(f.magic)) continue;
+    fail_input("{}: this is {}, which the program does not read; {}", path, f.what,
+               remedy(f.remedy, ""));
+  }
+  const std::size_t first = std::min(head.find_first_not_of(" \t\r\n"), head.size());
+  const std::string_view text = std::string_view(head).substr(first);
+  const std::size_t next = text.size() > 1 ? text.find_first_not_of(" \t\r\n", 1) : text.npos;
+  if (next == text.npos) return;
+  const bool lines = text.front() == '{' && text[next] == '"';
+  if (lines || (text.front() == '[' && (text[next] == '{' || text[next] == '['))) {
+    fail_input("{}: this is JSON, which the program does not read; {}", path,
+               remedy("pandas.read_json", lines ? ", lines=True" : ""));
+  }
+}
+
+[[noreturn]] void fail_encoding(const std::string& where, std::string_view what,
+                                std::string_view text, std::size_t at) {
+  fail_input(
+      "{}: byte {} of {} {} is 0x{:02x}, which is not UTF-8; name the file's encoding "
+      "(--encoding latin1, windows-1252 or utf-16), or save it as UTF-8",
+      where, at + 1, what, quoted_excerpt(text), static_cast<unsigned char>(text[at]));
+}
+
+/// Names and categories must be UTF-8: they go into model files, reports and terminals.
+void check_text(const Table& table) {
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const Column& column = table.columns[c];
+    if (const std::size_t at = first_invalid_utf8(column.name); at != std::string::npos) {
+      fail_encoding(table.source, fmt::format("the name of column {},", c + 1), column.name, at);
+    }
+    for (std::size_t k = 0; k < column.levels.size(); ++k) {
+      const std::size_t at = first_invalid_utf8(column.levels[k]);
+      if (at == std::string::npos) continue;
+      const auto code = static_cast<std::int32_t>(k);
+      const auto row = std::find(column.codes.begin(), column.codes.end(), code);
+      const bool used = row != column.codes.end();
+      const auto number = static_cast<std::size_t>(row - column.codes.begin());
+      fail_encoding(used ? table.where(number, column) : table.source,
+                    used ? "the value" : "the category", column.levels[k], at);
+    }
+  }
+}
+
+}  // namespace
+
 Table read_table(const std::string& path, const ReadOptions& options) {
-  ByteSource source(path);
   std::string name = to_lower(path);
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
   const auto* const format = std::find_if(
       formats.begin(), formats.end(), [&](const Format& f) { return name.ends_with(f.extension); });
-  return format != formats.end() ? format->read(source, options) : read_csv(source, options);
+  const bool binary = format != formats.end() && format->binary;
+  ByteSource source(path, options.encoding, !binary);
+  if (!binary) refuse_foreign(source);
+  Table table = format != formats.end() ? format->read(source, options) : read_csv(source, options);
+  check_text(table);
+  return table;
 }
 
 }  // namespace covshift

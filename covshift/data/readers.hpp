@@ -23,12 +23,13 @@ Table read_npy(ByteSource& source, const ReadOptions& options);
 struct Format {
   std::string_view extension;
   Table (*read)(ByteSource& source, const ReadOptions& options);
+  bool binary = false;
 };
 inline constexpr auto formats = std::to_array<Format>({{".svm", read_svmlight},
                                                        {".svmlight", read_svmlight},
                                                        {".libsvm", read_svmlight},
                                                        {".arff", read_arff},
-                                                       {".npy", read_npy}});
+                                                       {".npy", read_npy, true}});
 
 std::string to_lower(std::string_view text);
 

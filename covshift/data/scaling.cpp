@@ -15,6 +15,12 @@ namespace covshift {
 
 namespace {
 
+constexpr double most_deviations = 8;
+constexpr double float_digits = 2e-7;  // values that agree to float precision are constant
+
+/// An infinite value stays one, for the check that names it.
+double cut(double x, double limit) { return std::isfinite(x) ? std::clamp(x, -limit, limit) : x; }
+
 /// Rows and how often each counts.
 struct WeightedRows {
   Rows rows;
@@ -100,6 +106,7 @@ Scaler Scaler::fit(ScaleKind kind, const MatrixView& train, std::span<const doub
   scaler.offsets_.assign(train.cols, 0.0);
   scaler.scales_.assign(train.cols, 1.0);
   if (kind == ScaleKind::none) return scaler;
+  if (kind == ScaleKind::standard) scaler.limit_ = most_deviations;
   const WeightedRows sample{Rows(train, {}), weight};
   const bool sparse = sample.rows.sparse();
   const Extent extent = extent_of(sample);
@@ -120,7 +127,8 @@ Scaler Scaler::fit(ScaleKind kind, const MatrixView& train, std::span<const doub
           "({} to {}); correct or transform them",
           c + 1, extent.low[c], extent.high[c]);
     }
-    if (scale > 0.0) scaler.scales_[c] = scale;
+    const double largest = std::max(std::abs(extent.low[c]), std::abs(extent.high[c]));
+    if (extent.high[c] - extent.low[c] > float_digits * largest) scaler.scales_[c] = scale;
     if (!sparse) {
       scaler.offsets_[c] = kind == ScaleKind::standard ? moments.mean[c] : extent.low[c];
     }
@@ -148,13 +156,16 @@ void Scaler::apply(Matrix& matrix) const {
           "give dense data, or fit on sparse data");
     }
     for (std::size_t k = 0; k < matrix.values.size(); ++k) {
-      matrix.values[k] /= scales_[static_cast<std::size_t>(matrix.columns[k])];
+      double& x = matrix.values[k];
+      x = cut(x / scales_[static_cast<std::size_t>(matrix.columns[k])], limit_);
     }
     return;
   }
   for (std::size_t r = 0; r < matrix.rows; ++r) {
     double* const row = matrix.values.data() + r * matrix.cols;
-    for (std::size_t c = 0; c < matrix.cols; ++c) row[c] = (row[c] - offsets_[c]) / scales_[c];
+    for (std::size_t c = 0; c < matrix.cols; ++c) {
+      row[c] = cut((row[c] - offsets_[c]) / scales_[c], limit_);
+    }
   }
 }
 
@@ -174,7 +185,9 @@ Matrix Scaler::scaled(const MatrixView& matrix) const {
 }
 
 nlohmann::json Scaler::to_json() const {
-  return {{"kind", to_string(kind_)}, {"offsets", offsets_}, {"scales", scales_}};
+  nlohmann::json json = {{"kind", to_string(kind_)}, {"offsets", offsets_}, {"scales", scales_}};
+  if (std::isfinite(limit_)) json["limit"] = limit_;
+  return json;
 }
 
 Scaler Scaler::from_json(const nlohmann::json& json) {
@@ -182,7 +195,8 @@ Scaler Scaler::from_json(const nlohmann::json& json) {
   scaler.kind_ = parse_scale_kind(detail::json_field<std::string>(json, "kind", "scaling"));
   scaler.offsets_ = detail::json_field<std::vector<double>>(json, "offsets", "scaling");
   scaler.scales_ = detail::json_field<std::vector<double>>(json, "scales", "scaling");
-  const bool sound = scaler.offsets_.size() == scaler.scales_.size() &&
+  if (json.contains("limit")) scaler.limit_ = detail::json_field<double>(json, "limit", "scaling");
+  const bool sound = scaler.limit_ > 0 && scaler.offsets_.size() == scaler.scales_.size() &&
                      std::all_of(scaler.scales_.begin(), scaler.scales_.end(),
                                  [](double s) { return s > 0.0 && std::isfinite(s); }) &&
                      std::all_of(scaler.offsets_.begin(), scaler.offsets_.end(),

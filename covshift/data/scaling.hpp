@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -16,7 +17,7 @@ namespace covshift {
 enum class ScaleKind {
   none,
   unit,      ///< training values to [0, 1]
-  standard,  ///< training values to mean 0 and (population) standard deviation 1
+  standard,  ///< training values to mean 0 and (population) standard deviation 1, cut at +-8
 };
 
 template <>
@@ -29,7 +30,10 @@ inline ScaleKind parse_scale_kind(std::string_view name) {
 /// x becomes (x - offset) / scale, for each column. Subtracting an offset would fill a sparse
 /// matrix, so a scaler fitted on sparse data only divides: unit by the largest absolute value,
 /// standard by the standard deviation (around the mean, zeros included). It treats dense data the
-/// same way. A column that is constant in training is divided by 1.
+/// same way. A column that is constant in training, but for the last digits of a float, is divided
+/// by
+/// 1. Standard scaling cuts what is more than 8 deviations off: one value must not outweigh the
+/// sample.
 class Scaler {
  public:
   /// `weight`: how often each row counts (empty: once).
@@ -43,6 +47,9 @@ class Scaler {
   void apply(Matrix& matrix) const;
   /// A scaled copy, dense if the scaler has offsets.
   [[nodiscard]] Matrix scaled(const MatrixView& matrix) const;
+
+  /// Values far off stay as they are.
+  void uncut() { limit_ = std::numeric_limits<double>::infinity(); }
 
   /// A scaled value in the units of the data.
   [[nodiscard]] double original(std::size_t col, double scaled) const {
@@ -64,8 +71,9 @@ class Scaler {
   [[nodiscard]] bool has_offsets() const;
 
   ScaleKind kind_ = ScaleKind::none;
-  std::vector<double> offsets_;  ///< all zero if fitted on sparse data
-  std::vector<double> scales_;   ///< all positive
+  std::vector<double> offsets_;                             ///< all zero if fitted on sparse data
+  std::vector<double> scales_;                              ///< all positive
+  double limit_ = std::numeric_limits<double>::infinity();  ///< scaled values are cut at +- this
 };
 
 }  // namespace covshift

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/names.hpp"
 #include "covshift/base/number.hpp"
 
 namespace covshift {
@@ -50,7 +51,10 @@ const Column& Table::at(std::string_view name) const {
     names += (c == 0 ? "" : ", ") + columns[c].name;
   }
   if (columns.size() > listed) names += fmt::format(", ... ({} in all)", columns.size());
-  fail_input("{}: there is no column {}; its columns are {}", source, quoted_excerpt(name), names);
+  std::vector<std::string_view> known;
+  for (const Column& column : columns) known.push_back(column.name);
+  fail_input("{}: there is no column {}; its columns are {}{}", source, quoted_excerpt(name), names,
+             suggestion(name, known));
 }
 
 std::string Table::where(std::size_t row) const {

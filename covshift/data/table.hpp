@@ -73,10 +73,11 @@ inline constexpr std::string_view unnamed_label = "label";
 struct Table {
   std::string source;  ///< the file, for messages
   std::size_t rows = 0;
-  std::vector<Column> columns;   ///< as in the file; for svmlight only the label
-  std::optional<Matrix> sparse;  ///< svmlight only: the features, columns ascending in each row
-  int index_base = 1;            ///< svmlight only: the index of the first feature
-  LineMap lines;                 ///< empty for a binary format
+  std::vector<Column> columns;     ///< as in the file; for svmlight only the label
+  std::optional<Matrix> sparse;    ///< svmlight only: the features, columns ascending in each row
+  int index_base = 1;              ///< svmlight only: the index of the first feature
+  LineMap lines;                   ///< empty for a binary format
+  std::vector<std::string> notes;  ///< what the reader had to assume, to be shown to the user
 
   [[nodiscard]] const Column* find(std::string_view name) const;
   /// The column of that name. Throws Error, listing the columns, if there is none.

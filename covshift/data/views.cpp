@@ -1,13 +1,17 @@
 #include "covshift/data/views.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/names.hpp"
 #include "covshift/base/number.hpp"
+#include "covshift/data/feature_map.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/records.hpp"
 
@@ -47,16 +51,16 @@ struct Item {
 class ViewLines {
  public:
   ViewLines(const std::string& path, const Encoder& encoder)
-      : path_(path), encoder_(encoder), claims_(encoder.source_count()) {}
+      : path_(path), encoder_(encoder), claimed_(encoder.source_count()) {}
 
   Views take(const Views::Groups& groups) {
     if (groups.empty()) fail_input("{}: there is no view; give each view its columns", path_);
-    for (const auto& [name, columns] : groups) {
+    for (const Views::Group& group : groups) {
       ++line_;
-      std::vector<Item> items = {{name, true}};
-      if (columns.empty()) fail("the view names no columns; give it some, or leave it out");
-      for (const std::string& column : columns) items.push_back({column, false});
-      define(items);
+      Line line{{{group.name, true}}, group.maps};
+      if (group.columns.empty()) fail("the view names no columns; give it some, or leave it out");
+      for (const std::string& column : group.columns) line.items.push_back({column, false});
+      define(line);
     }
     return finish();
   }
@@ -65,8 +69,8 @@ class ViewLines {
     ByteSource source(path_);
     each_line(source, std::size_t{64} << 10U, [&](std::string_view line) {
       ++line_;
-      const std::vector<Item> items = split(line);
-      if (!items.empty()) define(items);
+      const Line parts = split(line);
+      if (!parts.items.empty()) define(parts);
     });
     if (views_.names.empty()) {
       fail_input("{}: the file holds no view; write lines such as name = column, other*", path_);
@@ -75,25 +79,56 @@ class ViewLines {
   }
 
  private:
-  struct Claim {
-    std::int32_t view = -1;
-    std::size_t line = 0;
+  /// The name of a view and its patterns; its maps.
+  struct Line {
+    std::vector<Item> items;
+    std::string maps;
   };
 
-  /// The name of a view, then its patterns.
-  void define(const std::vector<Item>& items) {
-    const std::string& name = items.front().text;
+  void define(const Line& line) {
+    const std::string& name = line.items.front().text;
     if (name.empty()) fail("the view has no name; write name = column, other*");
     if (std::count(views_.names.begin(), views_.names.end(), name) > 0) {
       fail(fmt::format("the view {} is defined twice; put its columns on one line",
                        quoted_excerpt(name)));
     }
+    try {
+      if (!line.maps.empty()) parse_maps(line.maps);
+    } catch (const Error& e) {
+      fail(e.what());
+    }
     views_.names.push_back(name);
-    for (auto item = items.begin() + 1; item != items.end(); ++item) claim(*item);
+    views_.maps.push_back(line.maps);
+    members_.emplace_back(encoder_.source_count());
+    for (auto item = line.items.begin() + 1; item != line.items.end(); ++item) claim(*item);
+  }
+
+  /// Where the maps of a line begin: after a colon that follows a blank and is in no quotes.
+  static std::size_t maps_at(std::string_view line) {
+    bool quote = false;
+    bool named = false;
+    for (std::size_t i = 0; i < line.size() && (quote || line[i] != '#'); ++i) {
+      if (line[i] == '"') quote = !quote;
+      named = named || (line[i] == '=' && !quote);
+      if (line[i] == ':' && named && !quote && (line[i - 1] == ' ' || line[i - 1] == '\t'))
+        return i;
+    }
+    return std::string_view::npos;
+  }
+
+  /// Nothing for an empty line.
+  Line split(std::string_view line) {
+    const std::size_t colon = maps_at(line);
+    if (colon == std::string_view::npos) return {split_items(line), ""};
+    const std::string_view maps = line.substr(colon + 1);
+    Line parts{split_items(line.substr(0, colon)),
+               std::string(trim(maps.substr(0, maps.find('#'))))};
+    if (parts.maps.empty()) fail("no map follows the colon; write name = column : nystroem:200");
+    return parts;
   }
 
   /// The name and the patterns of a line; nothing for an empty one.
-  std::vector<Item> split(std::string_view line) {
+  std::vector<Item> split_items(std::string_view line) {
     std::vector<Item> items;
     Item item;
     bool quote = false;
@@ -138,7 +173,7 @@ class ViewLines {
       for (std::size_t s = 0; s < count; ++s) {
         const std::string& name = encoder_.source_name(s);
         if (exact ? name != item.text : !matches(item.text, name)) continue;
-        claim_source(s);
+        members_.back()[s] = claimed_[s] = true;
         found = true;
       }
     }
@@ -148,32 +183,27 @@ class ViewLines {
     }
   }
 
-  void claim_source(std::size_t source) {
-    Claim& claim = claims_[source];
-    const auto view = static_cast<std::int32_t>(views_.names.size() - 1);
-    if (claim.view >= 0 && claim.view != view) {
-      fail(fmt::format("the column {} is in the views {} (line {}) and {} (line {}); keep one",
-                       quoted_excerpt(encoder_.source_name(source)),
-                       quoted_excerpt(views_.names[static_cast<std::size_t>(claim.view)]),
-                       claim.line, quoted_excerpt(views_.names.back()), line_));
-    }
-    claim = {view, line_};
-  }
-
   Views finish() {
-    const auto rest_name = std::string("rest");
-    const bool leftovers = std::any_of(claims_.begin(), claims_.end(),
-                                       [](const Claim& claim) { return claim.view < 0; });
+    const bool leftovers = std::find(claimed_.begin(), claimed_.end(), false) != claimed_.end();
     if (leftovers) {
-      auto rest = std::find(views_.names.begin(), views_.names.end(), rest_name);
-      if (rest == views_.names.end()) rest = views_.names.insert(rest, rest_name);
-      const auto view = static_cast<std::int32_t>(rest - views_.names.begin());
-      for (Claim& claim : claims_) {
-        if (claim.view < 0) claim.view = view;
+      const auto rest = std::find(views_.names.begin(), views_.names.end(), "rest");
+      const auto view = static_cast<std::size_t>(rest - views_.names.begin());
+      if (rest == views_.names.end()) {
+        views_.names.emplace_back("rest");
+        views_.maps.emplace_back();
+        members_.emplace_back(encoder_.source_count());
+      }
+      for (std::size_t s = 0; s < claimed_.size(); ++s) {
+        if (!claimed_[s]) members_[view][s] = true;
       }
     }
-    for (const std::int32_t source : encoder_.source_of()) {
-      views_.view_of.push_back(claims_[static_cast<std::size_t>(source)].view);
+    for (const std::vector<bool>& members : members_) {
+      views_.columns.emplace_back();
+      std::int32_t column = 0;
+      for (const std::int32_t source : encoder_.source_of()) {
+        if (members[static_cast<std::size_t>(source)]) views_.columns.back().push_back(column);
+        ++column;
+      }
     }
     return std::move(views_);
   }
@@ -185,21 +215,29 @@ class ViewLines {
   const std::string& path_;
   const Encoder& encoder_;
   Views views_;
-  std::vector<Claim> claims_;
+  std::vector<std::vector<bool>> members_;  ///< of each view: the columns of the file in it
+  std::vector<bool> claimed_;               ///< the columns of the file in some view
   std::size_t line_ = 0;
 };
 
 }  // namespace
 
-Views Views::all(const Encoder& encoder) {
-  return {{"all"}, std::vector<std::int32_t>(encoder.cols(), 0)};
+Views Views::all(std::size_t columns) {
+  Views views{{"all"}, {std::vector<std::int32_t>(columns)}, {""}};
+  std::iota(views.columns[0].begin(), views.columns[0].end(), 0);
+  return views;
 }
 
 Views Views::each(const Encoder& encoder) {
   Views views;
-  views.view_of = encoder.source_of();
   for (std::size_t s = 0; s < encoder.source_count(); ++s) {
     views.names.push_back(encoder.source_name(s));
+  }
+  views.columns.resize(views.names.size());
+  views.maps.resize(views.names.size());
+  std::int32_t column = 0;
+  for (const std::int32_t source : encoder.source_of()) {
+    views.columns[static_cast<std::size_t>(source)].push_back(column++);
   }
   return views;
 }
@@ -213,33 +251,77 @@ Views Views::from_groups(const Groups& groups, const Encoder& encoder) {
 }
 
 Views Views::parse(const std::string& spec, const Encoder& encoder) {
-  if (spec == "all") return all(encoder);
+  if (spec == "all") return all(encoder.cols());
   if (spec == "each") return each(encoder);
   return from_file(spec, encoder);
 }
 
-std::vector<std::int32_t> Views::columns_of(std::size_t view) const {
-  std::vector<std::int32_t> columns;
-  for (std::size_t c = 0; c < view_of.size(); ++c) {
-    if (view_of[c] == static_cast<std::int32_t>(view)) {
-      columns.push_back(static_cast<std::int32_t>(c));
-    }
-  }
-  return columns;
+std::size_t Views::cols() const {
+  std::int32_t count = 0;
+  for (const auto& own : columns) count = std::max(count, own.empty() ? 0 : own.back() + 1);
+  return static_cast<std::size_t>(count);
 }
 
-nlohmann::json Views::to_json() const { return {{"names", names}, {"view_of", view_of}}; }
+std::size_t Views::find(const std::string& name) const {
+  const auto place = std::find(names.begin(), names.end(), name);
+  if (place == names.end()) {
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    fail_input("there is no view named '{}'; the views are: {}{}", name, fmt::join(names, ", "),
+               suggestion(name, known));
+  }
+  return static_cast<std::size_t>(place - names.begin());
+}
+
+nlohmann::json Views::to_json() const {
+  return {{"names", names}, {"columns", columns}, {"maps", maps}};
+}
+
+namespace {
+
+/// Version 1 of the model file has a view for each column, and no maps.
+void read_first_version(const nlohmann::json& json, Views& views) {
+  const auto view_of = detail::json_field<std::vector<std::int32_t>>(json, "view_of", "views");
+  views.columns.resize(views.names.size());
+  views.maps.resize(views.names.size());
+  for (std::size_t c = 0; c < view_of.size(); ++c) {
+    const auto view = static_cast<std::size_t>(view_of[c]);
+    if (view_of[c] < 0 || view >= views.names.size()) {
+      fail_input("views: column {} is in view {}, but there are {}", c, view_of[c],
+                 views.names.size());
+    }
+    views.columns[view].push_back(static_cast<std::int32_t>(c));
+  }
+}
+
+/// Columns ascend and each is in some view.
+bool sound(const Views& views) {
+  std::vector<bool> covered(views.cols());
+  for (const std::vector<std::int32_t>& own : views.columns) {
+    if (!std::is_sorted(own.begin(), own.end(), std::less_equal<>())) return false;
+    if (!own.empty() && own.front() < 0) return false;
+    for (const std::int32_t c : own) covered[static_cast<std::size_t>(c)] = true;
+  }
+  return std::find(covered.begin(), covered.end(), false) == covered.end();
+}
+
+}  // namespace
 
 Views Views::from_json(const nlohmann::json& json) {
   Views views;
   views.names = detail::json_field<std::vector<std::string>>(json, "names", "views");
-  views.view_of = detail::json_field<std::vector<std::int32_t>>(json, "view_of", "views");
+  if (json.contains("view_of")) {
+    read_first_version(json, views);
+  } else {
+    views.columns =
+        detail::json_field<std::vector<std::vector<std::int32_t>>>(json, "columns", "views");
+    views.maps = detail::json_field<std::vector<std::string>>(json, "maps", "views");
+  }
+  const std::size_t count = views.names.size();
   const std::unordered_set<std::string> distinct(views.names.begin(), views.names.end());
-  const auto count = static_cast<std::int32_t>(views.names.size());
-  const bool sound = count > 0 && distinct.size() == views.names.size() &&
-                     std::all_of(views.view_of.begin(), views.view_of.end(),
-                                 [&](std::int32_t view) { return view >= 0 && view < count; });
-  if (!sound) fail_input("views: names or columns are invalid; the file is damaged or was edited");
+  if (count == 0 || distinct.size() != count || views.columns.size() != count ||
+      views.maps.size() != count || !sound(views)) {
+    fail_input("views: names or columns are invalid; the file is damaged or was edited");
+  }
   return views;
 }
 

@@ -38,9 +38,9 @@ void check(const DiagnoseData& data, const DiagnoseOptions& options) {
       fail_input("feature '{}' must have one column, or one for each of its levels", f.name);
     }
   }
-  if (columns != train.cols || views.view_of.size() != train.cols) {
+  if (columns != train.cols || views.cols() != train.cols) {
     fail_input("features and views have {} and {} columns, but the data have {}", columns,
-               views.view_of.size(), train.cols);
+               views.cols(), train.cols);
   }
   if (options.folds < 2) fail_input("the domain AUC needs at least 2 folds, not {}", options.folds);
   if (options.permutations < 1) fail_input("there must be at least one permutation");
@@ -191,10 +191,7 @@ void measure_features(Diagnosis& d, const DiagnoseData& data, const RatioFitter&
     d.features[f] = compare_distributions(feature, data, weight);
     d.features[f].kl = kl(feature.columns);
   });
-  std::vector<Columns> columns(data.views.names.size());
-  for (std::size_t j = 0; j < data.views.view_of.size(); ++j) {
-    columns[data.views.view_of[j]].push_back(static_cast<std::int32_t>(j));
-  }
+  const std::vector<Columns>& columns = data.views.columns;
   std::vector<double> moved;
   moved.reserve(columns.size());
   for (const Columns& own : columns) moved.push_back(means_apart(own, d.means));
@@ -218,7 +215,11 @@ std::vector<double> weigh(Diagnosis& d, const DiagnoseData& data, const RatioFit
   d.heaviest = largest_weights(log_weight, 5);
   d.weights = histogram(log_weight);
   d.means = original_means(data, log_weight, threads);
-  if (data.features.size() > 1 && data.views.names.size() > 1) return log_weight;  // not needed
+  const bool needed =
+      data.features.size() == 1 ||
+      std::any_of(data.views.columns.begin(), data.views.columns.end(),
+                  [&](const Columns& own) { return own.size() == data.train.cols; });
+  if (!needed) return log_weight;
   if (ratios.agrees(log_weight)) {
     all_kl = symmetric_kl(log_weight, joint->log_ratio(data.target, threads));
   } else {
@@ -232,13 +233,19 @@ std::vector<double> weigh(Diagnosis& d, const DiagnoseData& data, const RatioFit
 }  // namespace
 
 std::vector<Feature> features_of(const Encoder& encoder) {
-  std::vector<Feature> features(encoder.source_count());
-  for (std::size_t s = 0; s < features.size(); ++s) features[s].name = encoder.source_name(s);
+  std::vector<Feature> features;
   for (std::size_t j = 0; j < encoder.cols(); ++j) {
-    Feature& feature = features[encoder.source_of()[j]];
-    feature.columns.push_back(static_cast<std::int32_t>(j));
-    const std::string name = encoder.name(j);
-    if (name != feature.name) feature.levels.push_back(name.substr(feature.name.size() + 1));
+    const std::int32_t source = encoder.source_of()[j];
+    const std::optional<std::string> category = encoder.category(j);
+    // The categories of a column are one feature; its numbers, such as the parts of a date,
+    // several.
+    if (!category || j == 0 || encoder.source_of()[j - 1] != source) {
+      features.emplace_back();
+      features.back().name =
+          category ? encoder.source_name(static_cast<std::size_t>(source)) : encoder.name(j);
+    }
+    features.back().columns.push_back(static_cast<std::int32_t>(j));
+    if (category) features.back().levels.push_back(*category);
   }
   return features;
 }

@@ -33,7 +33,7 @@ std::string draw(const DotPlot& plot) {
   constexpr double panel_step = 200;
   constexpr double width = panel_step - 24;
   constexpr double height = 190;
-  constexpr double left = 110;
+  constexpr double left = 150;
   const double step = height / static_cast<double>(plot.labels.size());
   const auto row = [&](std::size_t i) { return step * (static_cast<double>(i) + 0.5); };
   Svg svg(left + panel_step * static_cast<double>(plot.panels.size()) + 20, height + 130,
@@ -47,8 +47,8 @@ std::string draw(const DotPlot& plot) {
     double low = 1e300;
     double high = -1e300;
     for (const DotPlot::Dot& dot : plot.panels[p].dots) {
-      low = std::min({low, dot.value - dot.error, dot.reference});
-      high = std::max({high, dot.value + dot.error, dot.reference});
+      low = std::min({low, dot.value - dot.error, dot.reference.value_or(dot.value)});
+      high = std::max({high, dot.value + dot.error, dot.reference.value_or(dot.value)});
     }
     const double margin = 0.06 * (high - low) + 1e-9;
     low -= margin;
@@ -65,7 +65,8 @@ std::string draw(const DotPlot& plot) {
       svg.line({at(dot.value - dot.error), row(i)}, {at(dot.value + dot.error), row(i)},
                {.stroke = colour, .width = 2.5});
       svg.circle({at(dot.value), row(i)}, 5.5, {.fill = colour});
-      svg.circle({at(dot.reference), row(i)}, 5, {.stroke = colour, .width = 1.8});
+      if (!dot.reference) continue;
+      svg.circle({at(*dot.reference), row(i)}, 5, {.stroke = colour, .width = 1.8});
     }
     svg.end();
   }

@@ -13,7 +13,8 @@ namespace covshift {
 /// A panel for each group: values with error bars, reference values hollow.
 struct DotPlot {
   struct Dot {
-    double value = 0, error = 0, reference = 0;
+    double value = 0, error = 0;
+    std::optional<double> reference = {};
   };
   struct Panel {
     std::string name;

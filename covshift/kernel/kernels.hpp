@@ -70,6 +70,9 @@ struct Kernels {
   void (*settle)(std::size_t rows, std::size_t labels, const int* label, const double* a,
                  const double* psi, double* left, double* q);
 
+  /// x = e^x for n numbers, a multiple of the longest vector, none positive.
+  void (*exponentials)(std::size_t n, double* x);
+
   /// Columns of n numbers, column j at x + j * pitch: out_j += sum_i weight_i x_ji
   void (*columns_sums)(std::size_t n, std::size_t columns, std::size_t pitch, const double* x,
                        const double* weight, double* out);

@@ -34,6 +34,10 @@ void columns_sums(std::size_t n, std::size_t columns, std::size_t pitch, const d
   }
 }
 
+void exponentials(std::size_t n, double* x) {
+  for (std::size_t i = 0; i < n; i += width) store(x + i, exponential(load(x + i)));
+}
+
 bool eliminate(double* h, std::size_t pitch, std::size_t rows, std::size_t columns) {
   for (std::size_t b = 0; b < rows; ++b) {
     double* own = h + b * pitch;
@@ -54,10 +58,14 @@ bool eliminate(double* h, std::size_t pitch, std::size_t rows, std::size_t colum
 }
 
 constexpr Kernels table(std::string_view name) {
-  return {
-      name,         widen,         times, times_transposed, sparse_times, sparse_times_transposed,
-      log_game,     zero_one_game, weigh, add_bias,         from_truth,   settle,
-      columns_sums, eliminate};
+  return {name,         widen,
+          times,        times_transposed,
+          sparse_times, sparse_times_transposed,
+          log_game,     zero_one_game,
+          weigh,        add_bias,
+          from_truth,   settle,
+          exponentials, columns_sums,
+          eliminate};
 }
 
 }  // namespace

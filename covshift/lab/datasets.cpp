@@ -123,6 +123,7 @@ Dataset load_dataset(const std::string& name, const std::string& folder) {
   }
   PreparationOptions options;
   options.label = table.columns.back().name;
+  options.scale = ScaleKind::unit;  // the paper's, whatever the default is
   Preparation preparation(table, options);
   PreparedRows rows = preparation.encode_training(table);
   preparation.fit(rows, nullptr);

@@ -48,21 +48,39 @@ Split::Split(Matrix train_rows, std::span<const int> train_labels, Matrix target
 }
 
 nlohmann::ordered_json describe(const BiasedSampling& s) {
-  return {{"feature", s.feature < 0 ? "random" : std::to_string(s.feature + 1)},
-          {"quantile", s.quantile},
-          {"crossing", s.crossing},
-          {"a", {s.a_low, s.a_high}},
-          {"b", {s.b_low, s.b_high}},
-          {"train", s.train},
-          {"target", s.target},
-          {"replacement", s.replacement}};
+  nlohmann::ordered_json json = {
+      {"feature", s.feature < 0 ? "random" : std::to_string(s.feature + 1)},
+      {"quantile", s.quantile},
+      {"crossing", s.crossing},
+      {"a", {s.a_low, s.a_high}},
+      {"b", {s.b_low, s.b_high}},
+      {"train", s.train},
+      {"target", s.target},
+      {"replacement", s.replacement}};
+  return json;
 }
 
-nlohmann::ordered_json describe(const ShiftOptions& shift) {
-  return {{"ratio", to_string(shift.ratio.method)},
-          {"ratio_lambda", to_string(shift.ratio.lambda)},
-          {"view_threshold", shift.view_threshold},
-          {"bias", to_string(shift.bias)}};
+nlohmann::ordered_json describe(const FitOptions& fit) {
+  return {{"ratio", to_string(fit.shift.ratio.method)},
+          {"ratio_lambda", to_string(fit.shift.ratio.lambda)},
+          {"view_threshold", fit.shift.view_threshold},
+          {"bias", to_string(fit.shift.bias)},
+          {"lambdas", fit.lambdas}};
+}
+
+FitOptions paper_fit() {
+  FitOptions fit;
+  fit.lambdas = paper_lambdas();
+  fit.folds = 5;
+  fit.features = "linear";
+  fit.bias = true;
+  fit.shift.automatic = true;
+  fit.shift.view_threshold = 0.1;
+  fit.shift.bias = BiasAssumption::joint;
+  fit.shift.ratio.method = RatioMethod::logistic;
+  fit.shift.ratio.lambda = {RatioLambda::Rule::stable};
+  fit.shift.ratio.folds = 5;
+  return fit;
 }
 
 void run_tasks(const ExperimentOptions& options, std::size_t tasks,
@@ -88,7 +106,7 @@ ExperimentOptions part_of(const ExperimentOptions& options, std::size_t part, st
 }
 
 std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> contestants,
-                               const ShiftOptions& shift_options, unsigned long long seed) {
+                               const FitOptions& fit, unsigned long long seed) {
   const MatrixView& target = split.target.features;
   TrainingData data(split.preparation, split.train, &split.target);
   // Each view costs a ratio: estimate them only if a method uses them.
@@ -96,8 +114,8 @@ std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> c
       std::any_of(contestants.begin(), contestants.end(), [](const Contestant& contestant) {
         return find_method(contestant.method).generalize == Assumption::Kind::views;
       });
-  if (!by_view) data.views = {{"all"}, std::vector<std::int32_t>(target.cols, 0)};
-  ShiftOptions estimate = shift_options;
+  if (!by_view) data.views = Views::all(target.cols);
+  ShiftOptions estimate = fit.shift;
   estimate.ratio.seed = seed;
   estimate.ratio.threads = 1;
   // All the ratios that any of the methods needs.
@@ -107,20 +125,29 @@ std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> c
 
   std::vector<Outcome> outcomes;
   for (const Contestant& contestant : contestants) {
-    FitOptions options;
+    FitOptions options = fit;
     options.method = contestant.method;
     options.lambda = contestant.lambda;
-    options.shift = shift_options;
+    options.choose_temper = contestant.generalize == "temper:auto";
+    if (!contestant.generalize.empty() && !options.choose_temper) {
+      options.generalize = parse_assumption(contestant.generalize);
+    }
     options.solve.threads = 1;
     options.solve.seed = seed;
-    const Classifier model = Classifier::fit(data, options);
+    TrainingData mapped = data;
+    if (!contestant.features.empty()) {
+      options.features = contestant.features;
+      mapped.views = Views::all(target.cols);
+      mapped.shift = nullptr;  // of other views
+    }
+    const Classifier model = Classifier::fit(mapped, options);
     const Predictions predictions = model.predict(target, {}, 1);
     const Scores scores = score(predictions, split.target_labels, model.game());
     Outcome outcome;
     outcome.accuracy = scores.accuracy;
     outcome.log_loss = scores.log_loss / std::numbers::ln2;
     outcome.expected_loss = scores.expected_loss;
-    outcome.lambda = model.lambda();
+    outcome.lambda = model.report().lambda;
     outcome.effective_sample_size = model.report().ratio->effective_sample_size;
     for (const ViewShift& view : model.shift().views()) outcome.generalized += view.generalized;
     outcome.converged = model.report().solution.status == Status::converged;
@@ -189,10 +216,12 @@ Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned l
 
 Outcomes run_draws(const Dataset& data, std::span<const Contestant> contestants,
                    const Reading& reading, const ExperimentOptions& options) {
-  Outcomes outcomes(static_cast<std::size_t>(options.draws));
-  run_tasks(options, outcomes.size(), [&](std::size_t draw) {
-    const Split split = draw_split(data, reading.sampling, options.seed, static_cast<int>(draw));
-    outcomes[draw] = run_split(split, contestants, reading.shift, options.seed + draw);
+  Outcomes outcomes(all_draws(options));
+  run_tasks(options, outcomes.size(), [&](std::size_t i) {
+    const auto draws = static_cast<std::size_t>(options.draws);
+    const unsigned long long seed = options.seed + i / draws;
+    const Split split = draw_split(data, reading.sampling, seed, static_cast<int>(i % draws));
+    outcomes[i] = run_split(split, contestants, reading.fit, seed + i % draws);
   });
   return outcomes;
 }

@@ -19,25 +19,47 @@ namespace covshift {
 struct Contestant {
   std::string method;  ///< a row of the table of methods
   LambdaChoice lambda;
+  std::string generalize = {};  ///< as users write it; empty: the method's own
+
+  /// A map of all columns together; empty: the columns themselves, with the views of the
+  /// experiment.
+  std::string features = {};
+
+  /// robust, or robust temper:auto, or robust nystroem:50.
+  [[nodiscard]] std::string name() const {
+    std::string text = method;
+    for (const std::string& part : {generalize, features}) text += part.empty() ? "" : " " + part;
+    return text;
+  }
 };
+
+/// How every experiment fits, whatever the program's defaults are: lambda from the paper's grid by
+/// 5 folds, a logistic ratio, the paper's threshold for views, the bias like any feature. Method
+/// and rule for lambda are the contestant's.
+FitOptions paper_fit();
 
 /// One choice for everything the paper does not specify.
 struct Reading {
   BiasedSampling sampling;
-  ShiftOptions shift;  ///< ratio, view threshold, the bias's assumption
+  FitOptions fit = paper_fit();
 };
 
 /// A reading for reports.
 nlohmann::ordered_json describe(const BiasedSampling& sampling);
-nlohmann::ordered_json describe(const ShiftOptions& shift);
+nlohmann::ordered_json describe(const FitOptions& fit);
 
 struct ExperimentOptions {
   int draws = 30;
   unsigned long long seed = 0;
+  int seeds = 1;                         ///< as many draws for each of seed, seed + 1, ...
   int threads = 0;                       ///< 0: all cores; results do not depend on it
   std::function<void(double)> progress;  ///< the share that is done; one thread at a time
   std::function<bool()> cancelled;       ///< true: throws Error (stopped)
 };
+
+inline std::size_t all_draws(const ExperimentOptions& options) {
+  return static_cast<std::size_t>(options.draws) * static_cast<std::size_t>(options.seeds);
+}
 
 /// body(task) for every task, in parallel, with progress and cancellation.
 void run_tasks(const ExperimentOptions& options, std::size_t tasks,
@@ -85,7 +107,7 @@ std::vector<int> labels_of(std::span<const int> labels, std::span<const std::siz
 
 /// Outcomes of all contestants on one split. The shift is estimated once for all of them.
 std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> contestants,
-                               const ShiftOptions& shift, unsigned long long seed);
+                               const FitOptions& fit, unsigned long long seed);
 
 /// The split of one draw, with one view per feature. If the training sample has a single class, it
 /// is drawn again with another seed.

@@ -33,7 +33,8 @@ Gaussian turned(double degrees, double along, double across) {
 PanelSetting panel(std::string name, std::string title, const PlaneExample& example,
                    std::string method, std::optional<double> paper = {},
                    std::optional<Gaussian> generalization = {}) {
-  PanelSetting p{std::move(name), std::move(title), example, {}, paper, std::move(generalization)};
+  PanelSetting p{std::move(name), std::move(title),         example, paper_fit(),
+                 paper,           std::move(generalization)};
   p.fit.method = std::move(method);
   p.fit.lambda = {LambdaChoice::Kind::fixed, lambda};
   return p;

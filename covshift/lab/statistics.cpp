@@ -41,6 +41,11 @@ Spread spread_of(std::vector<double> values) {
   return spread;
 }
 
+double p_of_t(double t, double degrees) {
+  const boost::math::students_t student(degrees);
+  return 2 * boost::math::cdf(boost::math::complement(student, std::abs(t)));
+}
+
 PairedTest paired_t_test(std::span<const double> a, std::span<const double> b) {
   if (a.size() != b.size() || a.size() < 2) {
     fail_input("a paired t-test needs two samples of the same size of at least 2, not {} and {}",
@@ -59,8 +64,7 @@ PairedTest paired_t_test(std::span<const double> a, std::span<const double> b) {
     return test;
   }
   test.t = test.difference / error;
-  const boost::math::students_t student(static_cast<double>(a.size() - 1));
-  test.p = 2 * boost::math::cdf(boost::math::complement(student, std::abs(test.t)));
+  test.p = p_of_t(test.t, static_cast<double>(a.size() - 1));
   return test;
 }
 

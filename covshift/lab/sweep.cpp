@@ -38,7 +38,7 @@ std::vector<Cell> plan() {
     cells.push_back(std::move(cell));
   };
   const auto ratio = [](const char* rule) {
-    return [rule](Cell& c) { c.reading.shift.ratio.lambda = RatioLambda::parse(rule); };
+    return [rule](Cell& c) { c.reading.fit.shift.ratio.lambda = RatioLambda::parse(rule); };
   };
   // Severity, under two rules for the ratio's regularisation.
   for (const char* rule : {"stable", "cv"}) {
@@ -54,10 +54,10 @@ std::vector<Cell> plan() {
   }
   for (const double threshold : {0.0, 0.01, 1.0}) {
     add("views", fmt::format("view threshold {}", threshold),
-        [&](Cell& c) { c.reading.shift.view_threshold = threshold; });
+        [&](Cell& c) { c.reading.fit.shift.view_threshold = threshold; });
   }
   add("bias", "the bias generalizes fully (r = 1)",
-      [](Cell& c) { c.reading.shift.bias = BiasAssumption::test; });
+      [](Cell& c) { c.reading.fit.shift.bias = BiasAssumption::test; });
   add("sampling", "a in [1, 2]", [](Cell& c) {
     c.reading.sampling.a_low = 1;
     c.reading.sampling.a_high = 2;
@@ -125,7 +125,7 @@ Json json(const Sweep& sweep, const ExperimentOptions& options) {
   for (const Cell& cell : sweep.cells) {
     Json entry = {{"axis", cell.axis}, {"label", cell.label}};
     entry["reading"] = describe(cell.reading.sampling);
-    entry["reading"].update(describe(cell.reading.shift));
+    entry["reading"].update(describe(cell.reading.fit));
     for (std::size_t c = 0; c < cell.contestants.size(); ++c) {
       entry["methods"].push_back(json(sweep, cell, c));
     }
@@ -218,7 +218,7 @@ std::string picture(const Sweep& sweep, int draws) {
         LinePlot::Line line{{}, c, rule == RatioLambda::Rule::cv};
         if (line.dashed && plot.labels[c] == "lr") continue;  // lr uses no ratio
         for (const Cell& cell : sweep.cells) {
-          if (cell.axis != "severity" || cell.reading.shift.ratio.lambda.rule != rule) continue;
+          if (cell.axis != "severity" || cell.reading.fit.shift.ratio.lambda.rule != rule) continue;
           line.points.push_back({cell.reading.sampling.crossing,
                                  mean(values_of(cell.outcomes[d], c, &Outcome::log_loss))});
         }

@@ -90,11 +90,16 @@ Examples::Examples(const Problem& problem, int threads, const Reducer& reducer, 
       label_(problem.labels),
       a_(std::move(weights.a)),
       c_(std::move(weights.c)) {
-  ridge_.setConstant(dims(), 2 * problem.lambda);
-  if (free_bias()) ridge_[dims() - 1] = 0;
+  set_lambda(problem.lambda);
   if (size() == problem.features.rows) return;
   for (std::size_t i = 0; i < size(); ++i) own_label_.push_back(problem.labels[row(i)]);
   label_ = own_label_;
+}
+
+void Examples::set_lambda(double lambda) {
+  problem_.lambda = lambda;
+  ridge_.setConstant(dims(), 2 * lambda);
+  if (free_bias()) ridge_[dims() - 1] = 0;
 }
 
 void Examples::sum_lanes(RowMatrix& out) const {

@@ -29,6 +29,8 @@ class Examples : public ScaledRows {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const Game& game() const { return *problem_.game; }
   [[nodiscard]] double lambda() const { return problem_.lambda; }
+  /// Another lambda for the same examples.
+  void set_lambda(double lambda);
   /// The second derivative of the penalty along each dimension: 2 lambda, 0 for a free bias.
   [[nodiscard]] const Eigen::VectorXd& ridge() const { return ridge_; }
   [[nodiscard]] bool free_bias() const { return problem_.bias && !problem_.penalise_bias; }

@@ -112,7 +112,9 @@ class Interior {
       t_ += length * change;
       tau = advance_all(length);
     }
-    return monitor_.finish(iteration);
+    Solution solution = monitor_.finish(iteration);
+    solution.adversary = std::move(q_);
+    return solution;
   }
 
  private:

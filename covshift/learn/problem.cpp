@@ -94,6 +94,9 @@ void check_settings(const Problem& p) {
   if (!(p.lambda > 0) || !std::isfinite(p.lambda)) {
     fail_input("lambda must be a positive number, not {}", p.lambda);
   }
+  if (p.penalty == Penalty::norm && p.bias && !p.penalise_bias) {
+    fail_input("the penalty 'norm' needs a bias that is penalised; use 'squared'");
+  }
   if (p.labels.size() != m) fail_input("{} labels for {} examples", p.labels.size(), m);
   for (std::size_t i = 0; i < m; ++i) {
     if (p.labels[i] < 0 || p.labels[i] >= k) {

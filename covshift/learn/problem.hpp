@@ -12,16 +12,28 @@
 //
 // and F(T) - D(q) >= 0 for any T and q: the certificate. A bias that is not penalised drops out of
 // ||T||^2 and ||A||^2, and D is a bound only for q whose row of A(q) for the bias is 0.
+//
+// The paper writes the penalty as epsilon ||theta||_2, without a square: Penalty::norm, which has
+// the same solutions for other numbers (norm_penalty.cpp).
 #pragma once
 
 #include <span>
 #include <vector>
 
+#include "covshift/base/names.hpp"
 #include "covshift/base/reduce.hpp"
 #include "covshift/data/matrix.hpp"
 #include "covshift/game/game.hpp"
 
 namespace covshift {
+
+enum class Penalty {
+  squared,  ///< lambda ||T||^2
+  norm,     ///< lambda ||T||
+};
+template <>
+inline constexpr auto names<Penalty> = std::to_array<Named<Penalty>>({{Penalty::squared, "squared"},
+                                                                      {Penalty::norm, "norm"}});
 
 /// Features and their scales, which give potentials. Views into the caller's memory.
 struct ScaledFeatures {
@@ -40,6 +52,7 @@ struct Problem : ScaledFeatures {
   const Game* game = nullptr;   ///< the loss; K = game->labels()
   std::span<const int> labels;  ///< y_i in 0 .. K-1
   double lambda = 0;
+  Penalty penalty = Penalty::squared;
   /// False leaves the bias out of ||T||^2. Every class must then have examples: the optimal bias of
   /// a class without any is minus infinity.
   bool penalise_bias = true;

@@ -28,6 +28,22 @@ void each_row(int threads, const RowMatrix& t, const Body& body) {
   });
 }
 
+/// Whether kernels may read rows where they are, up to padded(columns) numbers of each: these are
+/// multiplied by 0 and must be finite. Behind a row there is the next one, or its padding.
+bool readable_in_place(const MatrixView& x) {
+  const auto* rows = std::get_if<DenseRows<double>>(&x.storage);
+  if (rows == nullptr || rows->stride < x.cols) return false;
+  if (rows->stride == x.cols) return true;
+  if (rows->stride < padded(x.cols)) return false;
+  for (std::size_t i = 0; i + 1 < x.rows; ++i) {
+    const double* row = rows->data + i * rows->stride;
+    for (std::size_t j = x.cols; j < padded(x.cols); ++j) {
+      if (!std::isfinite(row[j])) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 BlockBody keep_rows(int labels, double* psi, double* q) {
@@ -56,7 +72,8 @@ ScaledRows::ScaledRows(const ScaledFeatures& features, int labels, int threads,
       threads_(thread_count(threads)),
       cols_(features.features.cols),
       size_(rows ? rows->size() : features.features.rows),
-      row_(std::move(rows)) {
+      row_(std::move(rows)),
+      in_place_(!row_ && features.scales == 1 && readable_in_place(features.features)) {
   const bool scaled = !features.log_scale.empty();
   const auto scales = static_cast<std::size_t>(features.scales);
   if (scaled) r_.reserve(size_);
@@ -115,10 +132,13 @@ double ScaledRows::norm2(std::size_t i) const {
 }
 
 DenseBlock ScaledRows::dense_block(std::size_t first, std::size_t n, Workspace& work) const {
-  if (const auto* x = std::get_if<DenseRows<double>>(&features_.features.storage);
-      x != nullptr && !row_ && rho_.empty() && x->stride == cols_ &&
-      (first + n - 1) * cols_ + padded(cols_) <= features_.features.rows * cols_) {
-    return {x->data + first * cols_, cols_, n, cols_};
+  if (in_place_) {
+    const auto& x = std::get<DenseRows<double>>(features_.features.storage);
+    // The last row may be the end of the memory.
+    const std::size_t end = (features_.features.rows - 1) * x.stride + cols_;
+    if ((first + n - 1) * x.stride + padded(cols_) <= end) {
+      return {x.data + first * x.stride, x.stride, n, cols_};
+    }
   }
   if (work.rows.rows == n && work.first == first) return work.rows;
   const std::size_t stride = padded(cols_);

@@ -117,6 +117,7 @@ class ScaledRows {
   std::size_t lanes_ = 1;
   std::size_t block_ = block_rows;               // examples per block: fewer if rows are long
   std::optional<std::vector<std::size_t>> row_;  // none: example i is row i
+  bool in_place_;                                // kernels read the caller's rows
   std::vector<double> r_;                        // empty: 1
   std::vector<double> rho_;  // size x scales, relative to r; empty: a single scale
 };

@@ -6,6 +6,7 @@
 #include "covshift/base/threads.hpp"
 #include "covshift/learn/objective.hpp"
 #include "covshift/learn/rules.hpp"
+#include "covshift/learn/solvers.hpp"
 
 namespace covshift {
 namespace {
@@ -61,6 +62,7 @@ Solution solve(const Examples& examples, const SolveOptions& options) {
   }
   if (!options.start.empty()) as_matrix(options.start, examples);
   if (!options.start_adversary.empty()) check_adversary(options.start_adversary, examples);
+  if (examples.problem().penalty == Penalty::norm) return solve_norm(examples, options);
   const SolverRow& chosen = choose_solver(examples, options.solver);
   const int steps = chosen.solver == Solver::newton
                         ? newton_steps_before_interior(ProblemSize(examples), options)
@@ -76,6 +78,7 @@ Solution solve(const Examples& examples, const SolveOptions& options) {
 
 Evaluation evaluate(const Problem& problem, std::span<const double> weights, int threads) {
   check(problem, threads);
+  if (problem.penalty != Penalty::squared) fail_input("only the squared penalty can be evaluated");
   const Examples examples(problem, threads);
   const RowMatrix t = as_matrix(weights, examples);
   RowMatrix a;

@@ -51,10 +51,13 @@ struct SolveOptions {
 
 struct Solution {
   std::vector<double> weights;    ///< T, (columns + bias) x K row-major, the bias last
-  std::vector<double> adversary;  ///< q, K numbers for each example of weight > 0; by dual ascent
+  std::vector<double> adversary;  ///< q, K numbers for each example of weight > 0; not by Newton
   double objective = 0;
   double dual = 0;
   double gap = 0;
+  /// With Penalty::norm: the lambda of the squared penalty that gives the same weights, half of
+  /// epsilon over ||T||; 0 if none does, because T = 0.
+  double squared_lambda = 0;
   Status status = Status::iteration_limit;
   Solver solver = Solver::automatic;
   int iterations = 0;
@@ -67,7 +70,8 @@ Solution solve(const Problem& problem, const SolveOptions& options = {});
 /// The same for a problem that has been checked (see check).
 Solution solve(const Examples& examples, const SolveOptions& options);
 
-/// F, its gradient, D at the adversary's answer and their gap at given weights.
+/// Of the squared penalty: F, its gradient, D at the adversary's answer and their gap at given
+/// weights.
 struct Evaluation {
   double objective = 0;
   double dual = 0;

@@ -36,6 +36,9 @@ class Monitor {
   Solution solution_;
 };
 
+/// A problem with Penalty::norm, by problems with the squared penalty.
+Solution solve_norm(const Examples& examples, const SolveOptions& options);
+
 /// The optimum of log loss as a start for another game on the same examples: T at the best scale
 /// for the game, with an objective near the optimum, and in q (examples x K) the adversaries, with
 /// a dual value near the optimum since A(q) = 2 lambda T. None if Newton's method does not converge

@@ -6,7 +6,8 @@
 
 namespace covshift {
 
-class Classifier;
+struct Component;
+class Game;
 struct Problem;
 struct Solution;
 struct TrainingData;
@@ -29,7 +30,8 @@ struct Certificate {
   double delta = 0;
 };
 
-Certificate certificate_of(const Classifier& model, const TrainingData& data,
+/// Of a component that solves the problem.
+Certificate certificate_of(const Game& game, const Component& component, const TrainingData& data,
                            const Problem& problem, const Solution& solution, double delta);
 
 /// What is and is not promised, in words.

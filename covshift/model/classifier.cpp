@@ -3,18 +3,22 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/number.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/rows.hpp"
 #include "covshift/learn/examples.hpp"
+#include "covshift/model/choose.hpp"
+#include "covshift/model/setting.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 
 namespace covshift {
 namespace {
 
-std::shared_ptr<const Game> game_for(const FitOptions& options, const Method& method, int classes) {
+std::shared_ptr<const Game> game_for(const FitOptions& options, const std::string& method,
+                                     int classes) {
   if (options.costs) {
     if (options.costs->labels != classes) {
       fail_input(
@@ -24,63 +28,8 @@ std::shared_ptr<const Game> game_for(const FitOptions& options, const Method& me
     }
     return cost_game(*options.costs);
   }
-  return make_game(options.loss.empty() ? std::string(method.loss) : options.loss, classes);
-}
-
-/// A training problem under an assumption, with the data it refers to.
-struct Setting {
-  Setting(const TrainingData& data, const FitOptions& options, Shift under, const Game& game)
-      : shift(std::move(under)), rows(shift.at(data.features, data.given_train)) {
-    problem.game = &game;
-    problem.features = data.features;
-    problem.labels = data.labels;
-    problem.lambda = 1;
-    problem.bias = options.bias;
-    problem.sample_weight = data.sample_weight;
-    if (shift.weighted()) {
-      problem.log_weight = rows.log_weight;
-      problem.log_scale = rows.log_scale;
-      problem.scales = shift.scales();
-      problem.scale_of_column = shift.scale_of_column();
-      problem.scale_of_bias = shift.scale_of_bias();
-    }
-  }
-  Setting(const Setting&) = delete;
-  Setting& operator=(const Setting&) = delete;
-
-  Shift shift;
-  Shift::Ratios rows;
-  Problem problem;
-};
-
-struct Choice {
-  const Method* method;
-  Assumption assumption;
-};
-
-/// The candidates: usually one method under one assumption.
-std::vector<Choice> choices(const FitOptions& options) {
-  std::vector<Choice> list;
-  if (options.method == "auto") {
-    if (options.generalize || options.choose_temper) {
-      fail_input("method auto chooses the assumption itself: leave generalize out");
-    }
-    for (const char* name : {"lr", "iw", "robust", "robust-view"}) {
-      const Method& m = find_method(name);
-      list.push_back({&m, {m.generalize}});
-    }
-    list.push_back({&find_method("robust"), {Assumption::Kind::temper, 0.5}});
-    return list;
-  }
-  const Method& method = find_method(options.method);
-  if (options.choose_temper) {
-    for (const double g : {0.0, 0.25, 0.5, 0.75, 1.0}) {
-      list.push_back({&method, {Assumption::Kind::temper, g}});
-    }
-    return list;
-  }
-  list.push_back({&method, options.generalize.value_or(Assumption{method.generalize})});
-  return list;
+  if (!options.loss.empty()) return make_game(options.loss, classes);
+  return make_game(method == "auto" ? "log" : std::string(find_method(method).loss), classes);
 }
 
 /// Checks the data as a training problem.
@@ -127,7 +76,9 @@ struct CheckedData {
       target.finite = true;
       data.target = &target;
     }
-    merged = given.given_train.log_ratio.empty() && given.given_train.log_generalization.empty();
+    const GivenDensities& densities = given.given_train;
+    merged = densities.log_ratio.empty() && densities.log_generalization.empty() &&
+             densities.views.empty();
     if (!merged) return;
     weights = merge_copies(Rows(data.features, {}), data.sample_weight, data.labels, threads);
     data.sample_weight = weights;
@@ -146,28 +97,6 @@ void announce(const FitOptions& options, std::string_view stage) {
   if (options.progress) options.progress(stage, 0);
 }
 
-/// The rule for lambda, with automatic resolved. Throws Error if the data lack what it needs.
-LambdaChoice lambda_choice(const std::vector<Choice>& candidates, const TrainingData& data,
-                           const FitOptions& options) {
-  const bool shifted = std::any_of(candidates.begin(), candidates.end(), [](const Choice& c) {
-    return c.assumption.kind != Assumption::Kind::none;
-  });
-  if (shifted && data.target == nullptr) {
-    fail_input(
-        "method {} needs a target: unlabelled inputs from where the model will be used; without "
-        "one use lr, adv01 or svm",
-        options.method);
-  }
-  LambdaChoice choice = options.lambda;
-  if (choice.kind == LambdaChoice::Kind::automatic) {
-    choice.kind = shifted ? LambdaChoice::Kind::iwcv : LambdaChoice::Kind::cv;
-  }
-  if (choice.kind == LambdaChoice::Kind::iwcv && data.target == nullptr) {
-    fail_input("iwcv weights held-out losses by the density ratio and needs a target; use cv");
-  }
-  return choice;
-}
-
 /// Ratios are fitted with the caller's weights, as without a classifier.
 Shift estimate_shift(const TrainingData& data, std::span<const double> sample_weight,
                      const Assumption& assumption, const FitOptions& options) {
@@ -182,58 +111,6 @@ Shift estimate_shift(const TrainingData& data, std::span<const double> sample_we
                     data.given_train, data.given_target);
 }
 
-CrossValidation cross_validation(const LambdaChoice& lambda, const CheckedData& checked,
-                                 const FitOptions& options) {
-  CrossValidation cv;
-  cv.lambdas =
-      lambda.kind == LambdaChoice::Kind::fixed ? std::vector{lambda.value} : options.lambdas;
-  cv.folds = options.folds;
-  cv.seed = options.solve.seed;
-  cv.threads = options.solve.threads;
-  cv.solve = options.solve;
-  cv.copies_merged = checked.merged;
-  cv.cancelled = options.cancelled;
-  return cv;
-}
-
-struct Selected {
-  Choice choice;
-  double lambda;
-  std::vector<Candidate> tried;
-};
-
-/// Chooses the candidate with the smallest held-out loss; a single one with a given lambda needs
-/// none.
-Selected select(const std::vector<Choice>& candidates, const LambdaChoice& lambda,
-                const TrainingData& data, const Shift& shift, const Game& game, CrossValidation& cv,
-                const FitOptions& options) {
-  Selected best_one{candidates[0], lambda.value, {}};
-  const bool fixed = lambda.kind == LambdaChoice::Kind::fixed;
-  if (candidates.size() == 1 && fixed) return best_one;
-  double least = 0;
-  for (const Choice& c : candidates) {
-    const Setting setting(data, options, shift.assuming(c.assumption, data.views), game);
-    // Held-out losses are weighted for every candidate, even those that train without weights.
-    const bool importance = lambda.kind == LambdaChoice::Kind::iwcv || fixed;
-    if (importance) cv.log_importance = setting.rows.log_weight;
-    const auto before = static_cast<double>(best_one.tried.size());
-    cv.progress = [&](double share) {
-      if (!options.progress) return;
-      options.progress("selection", (before + share) / static_cast<double>(candidates.size()));
-    };
-    std::vector<CrossValidated> path = cross_validate(setting.problem, cv);
-    const CrossValidated& point = best(path);
-    if (best_one.tried.empty() || point.loss < least) {
-      least = point.loss;
-      best_one.lambda = point.lambda;
-      best_one.choice = c;
-    }
-    best_one.tried.push_back(
-        {std::string(c.method->name), to_string(c.assumption), std::move(path)});
-  }
-  return best_one;
-}
-
 Solution train(const Problem& problem, SolveOptions solving, const FitOptions& options) {
   announce(options, "training");
   solving.observer = [&](const Progress& progress) {
@@ -241,6 +118,73 @@ Solution train(const Problem& problem, SolveOptions solving, const FitOptions& o
     return !options.solve.observer || options.solve.observer(progress);
   };
   return solve(Examples(problem, solving.threads, solving.reducer), solving);
+}
+
+/// What the file stores of the shift must serve every component: the ratios of views, too.
+Assumption shared_assumption(const Choice& choice) {
+  for (const Chosen& c : choice.components) {
+    if (c.assumption.kind == Assumption::Kind::views) return c.assumption;
+  }
+  return choice.components[0].assumption;
+}
+
+/// Held-out potentials of a mixture: the log of the shared probabilities, which `all` collects.
+void add_held_out(const std::vector<double>& psi, double share, const Game& game,
+                  std::vector<double>& all) {
+  if (share == 1) {
+    all = psi;
+    return;
+  }
+  const auto k = static_cast<std::size_t>(game.labels());
+  std::vector<double> p(k);
+  const bool first = all.empty();
+  all.resize(psi.size(), 0.0);
+  for (std::size_t i = 0; i < psi.size(); i += k) {
+    game.predict({psi.data() + i, k}, p);
+    for (std::size_t y = 0; y < k; ++y) {
+      const double before = first ? 0 : std::exp(all[i + y]);
+      all[i + y] = std::log(before + share * p[y]);
+    }
+  }
+}
+
+/// The loss of a mixture is at most the mean of its components' (Jensen): so are its bounds. What
+/// one component does not promise, the mixture does not.
+void add_share(const Certificate& part, double share, Certificate& all) {
+  if (share == 1) {
+    all = part;
+    return;
+  }
+  const bool first = all.delta == 0;
+  const auto add = [&](const std::optional<double>& x, std::optional<double>& sum) {
+    if (first) sum = 0;
+    if (x && sum) {
+      *sum += share * *x;
+    } else {
+      sum.reset();
+    }
+  };
+  if (first) all.mean_weight = 0;
+  add(part.target_value, all.target_value);
+  add(part.target_risk, all.target_risk);
+  all.game_value += share * part.game_value;
+  all.gap += share * part.gap;
+  all.mean_weight += share * part.mean_weight;
+  all.reliable = all.reliable && part.reliable;
+  all.finite_sample += share * part.finite_sample;
+  all.delta = part.delta;
+}
+
+void add_share(const Solution& part, double share, Solution& all) {
+  const bool first = all.solver == Solver::automatic;
+  all.objective += share * part.objective;
+  all.dual += share * part.dual;
+  all.gap += share * part.gap;
+  all.iterations += part.iterations;
+  all.seconds += part.seconds;
+  all.solver = part.solver;
+  if (first) all.squared_lambda = part.squared_lambda;
+  if (first || part.status > all.status) all.status = part.status;  // the worst is the last
 }
 
 }  // namespace
@@ -265,46 +209,62 @@ TrainingData::TrainingData(const Preparation& preparation, const PreparedRows& t
       classes(static_cast<int>(preparation.classes().size())),
       sample_weight(train.weight),
       views(preparation.views()),
-      given_train{train.log_ratio, train.log_generalization} {
+      given_train(GivenDensities::of(train)) {
   if (unlabelled == nullptr) return;
   target = &unlabelled->features;
-  given_target = {unlabelled->log_ratio, unlabelled->log_generalization};
+  given_target = GivenDensities::of(*unlabelled);
+}
+
+std::string Classifier::generalize() const {
+  return components_.size() > 1 ? "auto" : to_string(components_.front().shift.assumption());
 }
 
 Classifier Classifier::fit(const TrainingData& given, const FitOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   const StopScope scope(options.cancelled);
-  const std::vector<Choice> candidates = choices(options);
+  const Plan plan = plan_of(given, options);
   const CheckedData checked(given, options);
   const TrainingData& data = checked.data;
-  const std::shared_ptr<const Game> game = game_for(options, *candidates[0].method, data.classes);
-  const LambdaChoice lambda = lambda_choice(candidates, data, options);
-  const Shift shift = estimate_shift(data, given.sample_weight, candidates[0].assumption, options);
+  const std::shared_ptr<const Game> game = game_for(options, plan.method, data.classes);
+  const Shift shift = estimate_shift(data, given.sample_weight, plan.assumptions.back(), options)
+                          .cautious(plan.caution);
+  const Choice choice = choose(plan, data, checked.merged, shift, *game, options);
 
-  CrossValidation cv = cross_validation(lambda, checked, options);
-  const Selected chosen = select(candidates, lambda, data, shift, *game, cv, options);
-  Setting setting(data, options, shift.assuming(chosen.choice.assumption, data.views), *game);
-  setting.problem.lambda = chosen.lambda;
-  FitReport report;
-  if (options.held_out) report.held_out = held_out_potentials(setting.problem, cv);
-  report.solution = train(setting.problem, cv.solve, options);
-
-  Classifier model(setting.shift);
-  model.method_ = chosen.choice.method->name;
+  Classifier model(shift.assuming(shared_assumption(choice)));
+  model.method_ = choice.components.size() > 1
+                      ? "auto"
+                      : method_of(game->name(), choice.components[0].assumption.kind).name;
+  if (plan.method != "auto") model.method_ = plan.method;
   model.game_ = game;
   model.costs_ = options.costs;
-  model.bias_ = options.bias;
-  model.lambda_ = chosen.lambda;
-  model.cols_ = data.features.cols;
-  model.weights_ = std::move(report.solution.weights);
-  model.certificate_ = certificate_of(model, data, setting.problem, report.solution, options.delta);
-  report.lambda = chosen.lambda;
-  report.lambda_choice = to_string(lambda.kind);
-  report.candidates = chosen.tried;
+  FitReport report;
+  const CrossValidation cv = cross_validation(options, checked.merged);
+  std::map<std::string, std::shared_ptr<const Mapped>> by_maps;
+  for (const Chosen& c : choice.components) {
+    std::shared_ptr<const Mapped>& mapped = by_maps[c.features];
+    if (!mapped) mapped = std::make_shared<const Mapped>(data, plan.features, c.features, options);
+    Setting setting(data, options, *mapped, shift.assuming(c.assumption), *game);
+    setting.problem.lambda = c.lambda;
+    if (options.held_out) {
+      add_held_out(held_out_potentials(setting.problem, cv), c.share, *game, report.held_out);
+    }
+    Solution solution = train(setting.problem, options.solve, options);
+    model.components_.push_back({mapped->features, setting.shift, options.bias, c.lambda,
+                                 std::move(solution.weights), c.share});
+    add_share(certificate_of(*game, model.components_.back(), data, setting.problem, solution,
+                             options.delta),
+              c.share, model.certificate_);
+    add_share(solution, c.share, report.solution);
+  }
+  report.lambda = choice.components[0].lambda;
+  report.lambda_choice = to_string(plan.lambda.kind);
+  report.penalty = options.penalty;
+  report.candidates = choice.tried;
+  report.choice = choice.reason;
   if (data.target != nullptr) {
-    report.ratio =
-        RatioSummary{effective_sample_size(setting.rows.log_weight, data.sample_weight),
-                     largest_weights(setting.rows.log_weight, 1, data.sample_weight).front().share};
+    const std::vector<double> log_weight = shift.at(data.features, data.given_train).log_weight;
+    report.ratio = RatioSummary{effective_sample_size(log_weight, data.sample_weight),
+                                largest_weights(log_weight, 1, data.sample_weight).front().share};
   }
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   model.report_ = std::move(report);

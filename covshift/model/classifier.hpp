@@ -15,6 +15,7 @@
 #include "covshift/game/game.hpp"
 #include "covshift/learn/solve.hpp"
 #include "covshift/model/certificate.hpp"
+#include "covshift/model/component.hpp"
 #include "covshift/select/cross_validation.hpp"
 #include "covshift/shift/shift.hpp"
 
@@ -23,10 +24,10 @@ namespace covshift {
 /// The regularisation weight: a number, or chosen by cross validation on a grid.
 struct LambdaChoice {
   enum class Kind {
-    automatic,  ///< cv if the method ignores the shift, else iwcv (as in the paper)
+    automatic,  ///< with a target, held-out losses count half by cv, half by iwcv; else cv
     fixed,
     cv,
-    iwcv,
+    iwcv,  ///< as in the paper
   };
   Kind kind = Kind::automatic;
   double value = 0;
@@ -46,16 +47,23 @@ inline constexpr auto names<LambdaChoice::Kind> =
 std::vector<double> paper_lambdas();
 
 struct FitOptions {
-  /// A row of the table of methods, or "auto": the method with the smallest importance-weighted
-  /// held-out loss.
-  std::string method = "robust";
-  std::string loss;                      ///< empty: the method's
+  /// A row of the table of methods, or "auto": what held-out rows support (docs/choice.md).
+  std::string method = "auto";
+  std::string loss;                      ///< empty: the method's, log for auto
   std::optional<CostMatrix> costs;       ///< the loss, if it is a cost matrix
-  std::optional<Assumption> generalize;  ///< empty: the method's
+  std::optional<Assumption> generalize;  ///< empty: the method's; given, auto leaves it alone
   bool choose_temper = false;            ///< temper with g chosen by importance-weighted CV
+  /// The maps of views that name none themselves: `nystroem:200`, `linear + splines`, ...; auto:
+  /// linear and nystroem are tried. Empty: auto for the method auto, else linear.
+  std::string features;
   ShiftOptions shift;
   LambdaChoice lambda;
-  std::vector<double> lambdas = paper_lambdas();
+  /// Empty: 2^2, 1, ..., 2^-18, and between them.
+  std::vector<double> lambdas;
+  /// How the prediction treats rows beyond all training rows: 0 trusts the evidence there as at the
+  /// least supported training row, 1 fades it as the assumption says. Empty: 1, for auto 1/2.
+  std::optional<double> caution;
+  Penalty penalty = Penalty::squared;
   int folds = 5;
   bool bias = true;
   double delta = 0.05;    ///< of the certificate's finite-sample term
@@ -89,17 +97,27 @@ struct RatioSummary {
   double largest_share = 0;  ///< of one example in the total weight
 };
 
+/// What was tried.
 struct Candidate {
   std::string method;
+  std::string features;  ///< of the views that leave their maps open
   std::string generalize;
   std::vector<CrossValidated> path;
+  double lambda = 0;
+  std::string lambda_choice;
+  double loss = 0;            ///< held out, at lambda
+  double standard_error = 0;  ///< of that loss
+  double share = 0;           ///< in the model; 0: not used
 };
 
 struct FitReport {
-  Solution solution;  ///< without its weights
-  double lambda = 0;
-  std::string lambda_choice;          ///< fixed, cv or iwcv
+  /// Without its weights; of several components, values by share and the worst status.
+  Solution solution;
+  double lambda = 0;          ///< of the first component
+  std::string lambda_choice;  ///< auto, fixed, cv or iwcv
+  Penalty penalty = Penalty::squared;
   std::vector<Candidate> candidates;  ///< what was tried, if something was chosen
+  std::string choice;                 ///< why this, in words; empty: nothing but lambda was open
   std::optional<RatioSummary> ratio;  ///< if there is a target
   std::vector<double> held_out;       ///< potentials, rows x K, if requested
   double seconds = 0;                 ///< in total: ratio, selection and fit
@@ -114,7 +132,7 @@ struct Predictions {
   std::vector<int> action;        ///< the likeliest
 };
 
-/// A model on encoded features.
+/// A model on encoded features: what all of its components share, and these.
 class Classifier {
  public:
   static Classifier fit(const TrainingData& data, const FitOptions& options);
@@ -130,13 +148,14 @@ class Classifier {
   [[nodiscard]] const std::string& method() const { return method_; }
   [[nodiscard]] const Game& game() const { return *game_; }
   [[nodiscard]] const Shift& shift() const { return shift_; }
+  /// The assumption of the one component, or "auto".
+  [[nodiscard]] std::string generalize() const;
   [[nodiscard]] const Certificate& certificate() const { return certificate_; }
   [[nodiscard]] const FitReport& report() const { return report_; }
-  [[nodiscard]] double lambda() const { return lambda_; }
-  [[nodiscard]] bool bias() const { return bias_; }
-  [[nodiscard]] std::size_t cols() const { return cols_; }
-  /// T, (columns + bias) x K row-major.
-  [[nodiscard]] std::span<const double> weights() const { return weights_; }
+  [[nodiscard]] std::size_t cols() const { return components_.front().cols(); }
+  /// One, or several with log loss, whose probabilities are mixed by their shares; the largest
+  /// share first.
+  [[nodiscard]] const std::vector<Component>& components() const { return components_; }
 
   /// What the model file stores.
   [[nodiscard]] nlohmann::json to_json() const;
@@ -156,10 +175,7 @@ class Classifier {
   std::shared_ptr<const Game> game_;
   std::optional<CostMatrix> costs_;
   Shift shift_;
-  bool bias_ = true;
-  double lambda_ = 0;
-  std::size_t cols_ = 0;
-  std::vector<double> weights_;
+  std::vector<Component> components_;
   Certificate certificate_;
   FitReport report_;
 };

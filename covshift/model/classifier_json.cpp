@@ -35,6 +35,33 @@ Certificate read_certificate(const json& object) {
   return c;
 }
 
+/// A file of version 1 has the members of one component in the classifier itself.
+json component_list(const json& object) {
+  if (object.contains("components")) {
+    auto list = json_field<json>(object, "components", "classifier");
+    if (!list.is_array() || list.empty()) fail_input("classifier.components must be a list");
+    return list;
+  }
+  const auto shift = json_field<json>(object, "shift", "classifier");
+  json only = {{"generalize", json_field<std::string>(shift, "generalize", "shift")}, {"share", 1}};
+  for (const char* member : {"lambda", "bias", "weights"}) {
+    only[member] = json_field<json>(object, member, "classifier");
+  }
+  return json::array({only});
+}
+
+void check_shares(const std::vector<Component>& components, const Game& game) {
+  double total = 0;
+  for (const Component& c : components) total += c.share;
+  if (!(std::abs(total - 1) < 1e-9)) {
+    fail_input("classifier.components: the shares sum to {}, not 1", total);
+  }
+  if (components.size() > 1 && !game.smooth()) {
+    fail_input("classifier.components: {} of them with the loss {}; only log loss mixes several",
+               components.size(), game.name());
+  }
+}
+
 Json ratio_json(const Classifier& model) {
   const std::optional<RatioSummary>& summary = model.report().ratio;
   if (!summary) return nullptr;
@@ -56,7 +83,13 @@ Json selection_json(const std::vector<Candidate>& candidates) {
                       {"standard_error", point.standard_error}});
     }
     selection.push_back({{"method", candidate.method},
+                         {"features", candidate.features},
                          {"generalize", candidate.generalize},
+                         {"lambda", candidate.lambda},
+                         {"lambda_choice", candidate.lambda_choice},
+                         {"loss", candidate.loss},
+                         {"standard_error", candidate.standard_error},
+                         {"share", candidate.share},
                          {"path", std::move(path)}});
   }
   return selection;
@@ -86,22 +119,28 @@ Json to_json(const std::vector<ViewShift>& views) {
 }
 
 Json Classifier::report_json() const {
-  return {{"method", method_},
-          {"loss", game_->name()},
-          {"generalize", to_string(shift_.assumption())},
-          {"objective", report_.solution.objective},
-          {"dual", report_.solution.dual},
-          {"gap", report_.solution.gap},
-          {"iterations", report_.solution.iterations},
-          {"status", to_string(report_.solution.status)},
-          {"lambda", report_.lambda},
-          {"lambda_choice", report_.lambda_choice},
-          {"seconds", report_.seconds},
-          {"game_value", certificate_.game_value},
-          {"certificate", covshift::to_json(certificate_, describe(certificate_, game_->name()))},
-          {"views", covshift::to_json(shift_.views())},
-          {"ratio", ratio_json(*this)},
-          {"selection", selection_json(report_.candidates)}};
+  Json report = {
+      {"method", method_},
+      {"loss", game_->name()},
+      {"generalize", generalize()},
+      {"objective", report_.solution.objective},
+      {"dual", report_.solution.dual},
+      {"gap", report_.solution.gap},
+      {"iterations", report_.solution.iterations},
+      {"status", to_string(report_.solution.status)},
+      {"lambda", report_.lambda},
+      {"lambda_choice", report_.lambda_choice},
+      {"penalty", to_string(report_.penalty)},
+      {"seconds", report_.seconds},
+      {"game_value", certificate_.game_value},
+      {"certificate", covshift::to_json(certificate_, describe(certificate_, game_->name()))},
+      {"views", covshift::to_json(shift_.views())},
+      {"features", components_.front().features.maps()},
+      {"ratio", ratio_json(*this)},
+      {"choice", report_.choice},
+      {"selection", selection_json(report_.candidates)}};
+  if (report_.penalty == Penalty::norm) report["squared_lambda"] = report_.solution.squared_lambda;
+  return report;
 }
 
 json Classifier::to_json() const {
@@ -109,11 +148,11 @@ json Classifier::to_json() const {
   if (costs_) {
     loss = {{"actions", costs_->actions}, {"labels", costs_->labels}, {"cost", costs_->cost}};
   }
+  json components = json::array();
+  for (const Component& c : components_) components.push_back(c.to_json());
   return {{"method", method_},
           {"loss", std::move(loss)},
-          {"lambda", lambda_},
-          {"bias", bias_},
-          {"weights", weights_},
+          {"components", std::move(components)},
           {"shift", shift_.to_json()},
           {"certificate", covshift::to_json(certificate_)}};
 }
@@ -122,7 +161,7 @@ Classifier Classifier::from_json(const json& object, const Views& views, int cla
   const char* what = "classifier";
   Classifier model(Shift::from_json(json_field<json>(object, "shift", what), views));
   model.method_ = json_field<std::string>(object, "method", what);
-  find_method(model.method_);
+  if (model.method_ != "auto") find_method(model.method_);
   const auto loss = json_field<json>(object, "loss", what);
   if (loss.is_object()) {
     CostMatrix costs;
@@ -137,19 +176,10 @@ Classifier Classifier::from_json(const json& object, const Views& views, int cla
   } else {
     model.game_ = make_game(json_field<std::string>(object, "loss", what), classes);
   }
-  model.lambda_ = json_field<double>(object, "lambda", what);
-  model.bias_ = json_field<bool>(object, "bias", what);
-  model.cols_ = views.view_of.size();
-  model.weights_ = json_field<std::vector<double>>(object, "weights", what);
-  const std::size_t expected =
-      (model.cols_ + (model.bias_ ? 1 : 0)) * static_cast<std::size_t>(classes);
-  if (model.weights_.size() != expected) {
-    fail_input("classifier: {} weights, but {} columns and {} classes need {}",
-               model.weights_.size(), model.cols_, classes, expected);
+  for (const json& c : component_list(object)) {
+    model.components_.push_back(Component::from_json(c, model.shift_, views, classes));
   }
-  for (const double w : model.weights_) {
-    if (!std::isfinite(w)) fail_input("classifier: a weight is not a finite number");
-  }
+  check_shares(model.components_, *model.game_);
   model.certificate_ = read_certificate(json_field<json>(object, "certificate", what));
   return model;
 }

@@ -21,6 +21,31 @@ std::string checksum(std::string_view text) {
   return fmt::format("{:08x}", ::crc32_z(0, bytes, text.size()));
 }
 
+/// The parts of a file are few levels deep. What is nested far deeper would exhaust the stack when
+/// it is copied.
+void check_depth(const FileFormat& format, std::string_view text, const std::string& source) {
+  constexpr int deepest = 100;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (quoted) {
+      if (c == '\\') ++at;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+    if (depth > deepest) {
+      fail_input("{}: this is not a {} (nested more than {} levels deep at byte {})", source,
+                 format.name, deepest, at + 1);
+    }
+  }
+}
+
 }  // namespace
 
 std::string seal(const FileFormat& format, const json& body) {
@@ -33,6 +58,7 @@ std::string seal(const FileFormat& format, const json& body) {
 
 json unseal(const FileFormat& format, const std::string& text, const std::string& source) {
   json file;
+  check_depth(format, text, source);
   try {
     file = json::parse(text);
   } catch (const json::parse_error& e) {
@@ -40,6 +66,9 @@ json unseal(const FileFormat& format, const std::string& text, const std::string
         "{}: not a complete {} file (truncated or damaged at byte {}); train again or "
         "copy it again",
         source, format.what, e.byte);
+  } catch (const json::exception&) {
+    fail_input("{}: a number in this {} file is out of range; the file is damaged or was edited",
+               source, format.what);
   }
   if (!file.is_object() || file.value("format", json()) != format.name) {
     fail_input("{}: this is not a {} (\"format\" is not \"{}\")", source, format.name, format.name);

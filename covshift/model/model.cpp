@@ -13,15 +13,11 @@ namespace {
 
 using nlohmann::json;
 
-constexpr FileFormat format{"covshift model", "model", 1};
+constexpr FileFormat format{"covshift model", "model", 2};
 
 template <typename T>
 void put(const std::vector<T>& block, std::vector<T>& all, std::size_t at) {
   std::copy(block.begin(), block.end(), all.begin() + static_cast<std::ptrdiff_t>(at));
-}
-
-std::span<const double> part(const std::vector<double>& all, std::size_t first, std::size_t n) {
-  return all.empty() ? std::span<const double>() : std::span(all).subspan(first, n);
 }
 
 }  // namespace
@@ -53,6 +49,7 @@ Predictions Model::predict(const PreparedRows& rows, int threads) const {
   const auto k = static_cast<std::size_t>(classifier_.game().labels());
   const auto a = static_cast<std::size_t>(classifier_.game().actions());
   const std::size_t n = rows.features.rows;
+  const GivenDensities given = GivenDensities::of(rows);
   Predictions all;
   all.rows = n;
   all.actions = static_cast<int>(a);
@@ -62,9 +59,8 @@ Predictions Model::predict(const PreparedRows& rows, int threads) const {
   all.action.resize(n);
   preparation_.each_block(
       rows.features, threads, [&](std::size_t first, const MatrixView& block_rows) {
-        const GivenDensities given{part(rows.log_ratio, first, block_rows.rows),
-                                   part(rows.log_generalization, first, block_rows.rows)};
-        const Predictions block = classifier_.predict(block_rows, given, 1);
+        const Predictions block =
+            classifier_.predict(block_rows, given.part(first, block_rows.rows), 1);
         put(block.p, all.p, first * a);
         put(block.psi, all.psi, first * k);
         put(block.log_ratio, all.log_ratio, first);
@@ -94,6 +90,7 @@ std::vector<std::string> Model::action_names() const {
 nlohmann::ordered_json Model::report_json() const {
   nlohmann::ordered_json report = classifier_.report_json();
   report["classes"] = preparation_.classes().names();
+  report["missing"] = preparation_.missing_report();
   return report;
 }
 

@@ -40,8 +40,8 @@ std::string RatioModel::to_text() const {
 
 RatioModel RatioModel::from_text(const std::string& text, const std::string& source) {
   const json body = unseal(format, text, source);
-  Encoder encoder = Encoder::from_json(json_field<json>(body, "encoder", source));
   Scaler scaler = Scaler::from_json(json_field<json>(body, "scaler", source));
+  Encoder encoder = Encoder::from_json(json_field<json>(body, "encoder", source), scaler.cols());
   std::shared_ptr<const DensityRatio> ratio =
       ratio_from_json(json_field<json>(body, "ratio", source));
   if (scaler.cols() != encoder.cols() || ratio->cols() != encoder.cols()) {

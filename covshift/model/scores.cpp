@@ -40,8 +40,10 @@ Scores score(const Predictions& predictions, std::span<const int> labels, const 
     fail_input("none of the {} labels is a class of the training data: nothing to compare with",
                s.n);
   }
-  if (a != k && a != k + 1) s.accuracy = s.log_loss = s.brier = std::nan("");
+  if (a != k) s.log_loss = s.brier = std::nan("");
+  if (a != k && a != k + 1) s.accuracy = std::nan("");
   const auto n = static_cast<double>(s.n);
+  s.accuracy_of_decided = s.accuracy / (n - s.abstained);  // 0/0 is NaN
   const auto known = static_cast<double>(s.n - s.unknown);
   s.accuracy /= n;
   s.abstained /= n;

@@ -14,9 +14,13 @@ struct Scores {
   /// Share of rows whose likeliest action is their class. NaN, like log_loss and brier, if the
   /// actions of a cost matrix are not classes (neither K nor K + 1 of them).
   double accuracy = 0;
-  double abstained = 0;      ///< share of rows whose likeliest action is not a class
+  double abstained = 0;  ///< share of rows whose likeliest action is not a class
+  /// Share of the rows with another likeliest action that have it right; NaN if there are none.
+  double accuracy_of_decided = 0;
   double expected_loss = 0;  ///< mean loss of the predictor's distribution, by the model's loss
-  double log_loss = 0;       ///< mean -log p(label) in nats; infinite if some label had p = 0
+  double log_loss = 0;       ///< mean -log p(label) in nats; infinite if some label had p = 0.
+                             ///< NaN, like brier, for a model that may abstain: it gives no
+                             ///< distribution of the classes
   double brier = 0;          ///< mean squared distance of p from the label, summed over classes
   /// confusion[label * actions + action]: counts of likeliest actions by true label.
   std::vector<std::size_t> confusion;

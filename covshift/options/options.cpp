@@ -3,6 +3,7 @@
 #include <set>
 
 #include "covshift/base/number.hpp"
+#include "covshift/data/feature_map.hpp"
 
 namespace covshift {
 namespace {
@@ -10,6 +11,42 @@ namespace {
 using Type = OptionType;
 
 constexpr std::string_view column_prefix = "column:";
+
+/// The parts of ALL,VIEW=column:NAME,...: what is said of all inputs, and of single views.
+struct ByView {
+  std::string all;
+  std::vector<std::pair<std::string, std::string>> columns;  ///< a view and its column
+};
+ByView by_view(const std::string& text) {
+  ByView parts;
+  std::string* last = &parts.all;
+  bool first = true;
+  for (const std::string& part : split(text)) {
+    const std::size_t equals = part.find("=" + std::string(column_prefix));
+    if (equals != std::string::npos && equals > 0) {
+      parts.columns.emplace_back(part.substr(0, equals),
+                                 part.substr(equals + 1 + column_prefix.size()));
+      last = &parts.columns.back().second;
+    } else {  // a name may contain commas
+      *last += (first ? "" : ",") + part;
+    }
+    first = false;
+  }
+  if (parts.all.empty()) {
+    fail_input(
+        "'{}' says nothing about all inputs together; begin with that, as in X,VIEW=column:NAME",
+        text);
+  }
+  return parts;
+}
+
+/// The columns of densities of this view, to be filled in.
+PreparationOptions::ViewColumns& columns_of_view(PreparationOptions& o, const std::string& view) {
+  for (auto& own : o.view_columns) {
+    if (own.view == view) return own;
+  }
+  return o.view_columns.emplace_back(PreparationOptions::ViewColumns{view, "", ""});
+}
 
 /// True, and the name, if the text is column:NAME.
 bool column_name(const std::string& text, std::string& name) {
@@ -25,15 +62,20 @@ std::vector<std::string_view> with(std::span<const std::string_view> words,
   return all;
 }
 
-std::vector<std::string_view> method_names(std::string_view another) {
+Options with_more(Options options, const Options& more) {
+  options.insert(options.end(), more.begin(), more.end());
+  return options;
+}
+
+std::vector<std::string_view> method_names(std::initializer_list<std::string_view> others) {
   std::vector<std::string_view> known;
   for (const Method& m : methods()) known.push_back(m.name);
-  known.push_back(another);
+  known.insert(known.end(), others);
   return known;
 }
 
 Option methods_option(std::vector<std::string>& x) {
-  const std::vector<std::string_view> known = method_names("tempered");
+  const std::vector<std::string_view> known = method_names({"auto", "tempered"});
   return row({"--methods"}, Type::list, joined(known, ","), "",
              "Methods to compare; tempered is robust with --generalize temper:auto (default: all)",
              [&x, known](const std::vector<std::string>& given) {
@@ -59,27 +101,38 @@ Option loss_option(std::string& x) {
 }
 
 Option generalize_option(ModelOptions& o) {
-  return parsed({"--generalize", "generalize", "train"}, Type::text,
-                joined(with(assumption_values, {"temper:auto", "column:NAME"})), "",
-                "Where training evidence is trusted, instead of the method's own assumption; "
-                "temper:auto chooses G, column:NAME holds log P_gen/P_target",
-                [&o](const std::string& text) {
-                  if (text == "temper:auto") {
-                    o.fit.choose_temper = true;
-                  } else if (column_name(text, o.generalization_column)) {
-                    o.fit.generalize = Assumption{Assumption::Kind::given};
-                  } else {
-                    o.fit.generalize = parse_assumption(text);
-                  }
-                });
+  return parsed(
+      {"--generalize", "generalize", "auto"}, Type::text,
+      joined(with(assumption_values, {"temper:auto", "column:NAME"})), "",
+      "Where training evidence is trusted, instead of the method's own assumption or, for auto, "
+      "the chosen ones; temper:auto chooses G, column:NAME holds log P_gen/P_target, and "
+      ",VIEW=column:NAME "
+      "after any of these that of a view",
+      [&o](const std::string& given) {
+        const auto [text, columns] = by_view(given);
+        for (const auto& [view, column] : columns) {
+          columns_of_view(o, view).generalization = column;
+        }
+        if (text == "temper:auto") {
+          o.fit.choose_temper = true;
+        } else if (column_name(text, o.generalization_column)) {
+          o.fit.generalize = Assumption{Assumption::Kind::given};
+        } else {
+          o.fit.generalize = parse_assumption(text);
+        }
+      });
 }
 
 Option model_ratio_option(ModelOptions& o) {
   Option option = ratio_option(o.fit.shift.ratio.method);
   option.values += "|column:NAME";
-  option.help += "; column:NAME holds P_target/P_train";
+  option.help +=
+      "; column:NAME holds P_target/P_train, and ,VIEW=column:NAME after any of these that of a "
+      "view";
   option.set = [&o, estimated = option.set](const std::vector<std::string>& given) {
-    if (!column_name(given.at(0), o.ratio_column)) estimated(given);
+    const auto [text, columns] = by_view(given.at(0));
+    for (const auto& [view, column] : columns) columns_of_view(o, view).ratio = column;
+    if (!column_name(text, o.ratio_column)) estimated({text});
   };
   return option;
 }
@@ -100,7 +153,20 @@ Option bias_option(FitOptions& o) {
 Option views_option(std::string& x) {
   return text(
       {"--views", "views"}, x, "all|each|FILE",
-      "Groups of columns: one group, each column, or FILE with lines 'name = column, col*'");
+      "Groups of columns: one group, each column, or FILE with lines 'name = column, col* : map'");
+}
+
+Option features_option(std::string& x) {
+  return parsed(
+      {"--features", "features"}, Type::text, map_values(), x,
+      "Feature maps of the views that name none themselves, several joined by +; a Gaussian "
+      "kernel's width may follow its size (nystroem:200:1.5, otherwise the median distance); "
+      "auto tries linear and nystroem:150, mixed or picked by held-out loss (default: auto for the "
+      "method auto, else linear)",
+      [&x](const std::string& text) {
+        parse_maps(text);
+        x = text;
+      });
 }
 
 Option view_threshold_option(double& x) {
@@ -124,7 +190,17 @@ Option ratio_lambda_option(RatioLambda& x) {
 Option scale_option(ScaleKind& x) {
   return choice(
       {"--scale", "scale"}, x,
-      "Feature scaling, fitted on the training data: to [0, 1], or to mean 0 and deviation 1");
+      "Feature scaling, fitted on the training data: to [0, 1], or to mean 0 and deviation 1, cut "
+      "at 8 deviations");
+}
+
+Option lambdas_option(std::vector<double>& x) {
+  return row({"--lambdas", "lams"}, Type::list, "a,b,c", "",
+             "Values of lambda to choose from (default: 4, 1, 1/4, ..., 2^-18, and between them)",
+             [&x](const std::vector<std::string>& given) {
+               x.clear();
+               for (const std::string& part : given) x.push_back(parse_in(positive, part));
+             });
 }
 
 Option folds_option(int& x) {
@@ -136,14 +212,46 @@ Option threads_option(int& x) {
                "Threads to use");
 }
 
+Options file_options(ReadOptions& o) {
+  return {
+      choice({"--header"}, o.header,
+             "Whether CSV files name their columns in the first line (auto: by comparing it with "
+             "the lines below)"),
+      choice({"--encoding"}, o.encoding,
+             "Character encoding of text files (auto: UTF-8, or UTF-16 if marked)")};
+}
+
+Options column_options(ColumnOptions& o, bool keep) {
+  Options options = {
+      list({"--drop"}, o.drop, "a,b", "Columns to leave out"),
+      list({"--numeric"}, o.numeric, "a,b",
+           "Columns of numbers, also with decimal commas (1.234,5) or commas between thousands "
+           "(1,234.5)"),
+      list({"--categorical"}, o.categorical, "a,b",
+           "Columns of categories, even if they look like numbers"),
+      list({"--dates", "dates"}, o.dates, "a,b",
+           "Columns of dates, which become numbers: year, month, weekday and days"),
+      choice(
+          {"--missing", "missing"}, o.missing,
+          "Missing values: an error; or the training data's median or most frequent category; or "
+          "that with an indicator column, and a category of their own")};
+  if (keep) {
+    options.insert(options.begin() + 1,
+                   list({"--keep"}, o.keep, "a,b",
+                        "Columns to leave out and copy beside the predictions, such as an id"));
+  }
+  return options;
+}
+
 Options model_options(ModelOptions& o) {
   FitOptions& fit = o.fit;
-  return {
-      word({"--method"}, fit.method, method_names("auto"),
-           "What to fit; auto is the method with the smallest importance-weighted held-out loss"),
+  Options options = {
+      word({"--method"}, fit.method, method_names({"auto"}),
+           "What to fit; auto chooses by held-out rows: a mixture for log loss, else one method"),
       loss_option(fit.loss),
       generalize_option(o),
       views_option(o.views),
+      features_option(fit.features),
       row({"--generalized-views", "generalized_views"}, Type::list, "auto|a,b", "auto",
           "Views to trust under the assumption 'views'",
           [&shift = fit.shift](const std::vector<std::string>& given) {
@@ -151,18 +259,21 @@ Options model_options(ModelOptions& o) {
             shift.generalized_views = shift.automatic ? std::vector<std::string>{} : given;
           }),
       view_threshold_option(fit.shift.view_threshold),
-      parsed({"--lambda", "lam", "iwcv"}, Type::text_or_number, "NUMBER|auto|cv|iwcv", "auto",
-             "Regularisation; iwcv is importance-weighted cross validation, auto is cv for methods "
-             "that ignore the shift and iwcv for others",
+      parsed({"--caution", "caution"}, Type::number, "NUMBER", "",
+             "How far evidence fades at rows beyond all training rows, 0 to 1: 0 trusts "
+             "extrapolation, 1 "
+             "fades as the assumption says, as in the paper (default: 0.5 for auto, else 1)",
+             [&fit](const std::string& text) { fit.caution = parse_in(between(0, 1), text); }),
+      parsed({"--lambda", "lam"}, Type::text_or_number, "NUMBER|auto|cv|iwcv", "auto",
+             "Regularisation; cv is cross validation, iwcv the same with held-out losses weighted "
+             "by the density ratio; auto is half of each, cv without a target",
              [&fit](const std::string& text) {
                fit.lambda = LambdaChoice::parse(text == "auto" ? "" : text);
              }),
-      row({"--lambdas", "lams"}, Type::list, "a,b,c", "",
-          "Values for cv and iwcv to choose from (default: 2^-16, 2^-12, 2^-8, 2^-4, 1)",
-          [&fit](const std::vector<std::string>& given) {
-            fit.lambdas.clear();
-            for (const std::string& part : given) fit.lambdas.push_back(parse_in(positive, part));
-          }),
+      lambdas_option(fit.lambdas),
+      choice({"--penalty", "penalty"}, fit.penalty,
+             "What lambda multiplies: the square of the weights' norm, or the norm itself (the "
+             "paper's epsilon), which has the same solutions for other values"),
       folds_option(fit.folds),
       model_ratio_option(o),
       ratio_lambda_option(fit.shift.ratio.lambda),
@@ -182,6 +293,7 @@ Options model_options(ModelOptions& o) {
              {.low = 0, .note = "0 means no limit"}, "Seconds for the final fit"),
       seed_option(fit.solve.seed),
   };
+  return with_more(std::move(options), column_options(o.columns, true));
 }
 
 PreparationOptions by_column() {
@@ -190,8 +302,14 @@ PreparationOptions by_column() {
   return inputs;
 }
 
+PreparationOptions for_diagnosis() {
+  PreparationOptions inputs = by_column();
+  inputs.cut = false;
+  return inputs;
+}
+
 Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs) {
-  return {
+  Options options = {
       views_option(inputs.views),
       view_threshold_option(o.view_threshold),
       ratio_option(o.ratio.method),
@@ -204,21 +322,36 @@ Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs) {
       whole({"--rows"}, o.examples, between(1, 200), "Rows to show, and rows to label first"),
       seed_option(o.seed),
   };
+  return with_more(std::move(options), column_options(inputs.columns, false));
 }
 
 Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
-  return {
+  Options options = {
       methods_option(o.methods),
       choice({"--metric"}, o.metric, "Score that decides"),
       number({"--level"}, o.level, between(1e-6, 0.5),
              "Significance level of the comparison with the best, for all methods together"),
       views_option(inputs.views),
+      features_option(o.fit.features),
       view_threshold_option(o.fit.shift.view_threshold),
       ratio_option(o.fit.shift.ratio.method),
       ratio_lambda_option(o.fit.shift.ratio.lambda),
       scale_option(inputs.scale),
       folds_option(o.fit.folds),
       seed_option(o.fit.solve.seed),
+  };
+  return with_more(std::move(options), column_options(inputs.columns, false));
+}
+
+Options estimate_options(EstimateOptions& o) {
+  return {
+      number({"--level", "level"}, o.level,
+             {.low = 0, .high = 1, .low_excluded = true, .high_excluded = true},
+             "Probability that an interval holds the true value"),
+      ratio_option(o.ratio.method),
+      ratio_lambda_option(o.ratio.lambda),
+      folds_option(o.ratio.folds),
+      seed_option(o.ratio.seed),
   };
 }
 
@@ -277,8 +410,9 @@ Options ratio_options(RatioMethod method, RatioOptions& o) {
 std::vector<std::pair<std::string, Options>> python_options() {
   ModelOptions model;
   DiagnoseOptions diagnose;
-  PreparationOptions inputs = by_column();
+  PreparationOptions inputs = for_diagnosis();
   BiasedSampling sampling;
+  EstimateOptions estimate;
   RatioOptions ratio;
   ScaleKind scale = ModelOptions().scale;
   RatioOptions alone;  // without a classifier, a ratio is not smoothed
@@ -287,6 +421,7 @@ std::vector<std::pair<std::string, Options>> python_options() {
   std::vector<std::pair<std::string, Options>> tables = {
       {"RobustClassifier", model_options(model)},
       {"diagnose", diagnose_options(diagnose, inputs)},
+      {"estimate", estimate_options(estimate)},
       {"biased_sample", sampling_options(sampling)}};
   for (const auto& [name, method] : std::initializer_list<std::pair<const char*, RatioMethod>>{
            {"LogisticRatio", RatioMethod::logistic},

@@ -3,19 +3,23 @@
 #pragma once
 
 #include "covshift/compare/compare.hpp"
+#include "covshift/data/read_table.hpp"
 #include "covshift/diagnose/diagnose.hpp"
 #include "covshift/model/model.hpp"
 #include "covshift/options/option.hpp"
+#include "covshift/promise/estimate.hpp"
 #include "covshift/shift/sampling.hpp"
 
 namespace covshift {
 
 // Rows shared by several commands.
 Option views_option(std::string& x);
+Option features_option(std::string& x);
 Option view_threshold_option(double& x);
 Option ratio_option(RatioMethod& x);
 Option ratio_lambda_option(RatioLambda& x);
 Option scale_option(ScaleKind& x);
+Option lambdas_option(std::vector<double>& x);
 Option folds_option(int& x);
 Option threads_option(int& x);
 template <typename Int>
@@ -23,14 +27,23 @@ Option seed_option(Int& x) {
   return whole({"--seed", "random_state"}, x, at_least_0, "Random seed for folds and sampling");
 }
 
+/// How text files are read.
+Options file_options(ReadOptions& o);
+/// What the columns of the training data are; only a model keeps columns beside its predictions.
+Options column_options(ColumnOptions& o, bool keep);
+
 /// `fit`, and RobustClassifier.
 Options model_options(ModelOptions& o);
 /// Inputs with a view for each column.
 PreparationOptions by_column();
+/// The same, with every value as it is.
+PreparationOptions for_diagnosis();
 /// `diagnose`, in the program and in Python.
 Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs);
 /// `compare`.
 Options compare_options(CompareOptions& o, PreparationOptions& inputs);
+/// `estimate`, in the program and in Python.
+Options estimate_options(EstimateOptions& o);
 /// `sample`, and biased_sample.
 Options sampling_options(BiasedSampling& o);
 /// Python's estimator for this ratio.

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <mutex>
-#include <numeric>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
@@ -73,93 +71,138 @@ SolveOptions fold_options(const CrossValidation& options) {
   return solve_options;
 }
 
-}  // namespace
-
-std::vector<int> stratified_folds(const MatrixView& features, std::span<const int> labels,
-                                  std::span<const double> sample_weight, int folds,
-                                  unsigned long long seed, bool copies_merged) {
-  const Rows rows(features, {});
-  std::vector<std::size_t> original(rows.size());
-  std::iota(original.begin(), original.end(), 0);
-  if (!copies_merged) {
-    for (const Copy& copy : copies(rows, sample_weight, labels)) original[copy.row] = copy.of;
+/// True if each of the last `patience` points is worse than the one before it.
+bool rising(std::span<const CrossValidated> points, int patience) {
+  const auto n = static_cast<std::size_t>(patience);
+  if (points.size() <= n) return false;
+  for (std::size_t l = points.size() - n; l < points.size(); ++l) {
+    if (!(points[l].loss > points[l - 1].loss)) return false;
   }
-  std::vector<std::size_t> order = row_order(rows, sample_weight, seed);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return labels[a] < labels[b]; });
-  std::vector<int> fold(labels.size(), -1);
-  int next = 0;
-  for (const std::size_t i : order) {
-    if (fold[original[i]] < 0) {
-      fold[original[i]] = next;
-      next = (next + 1) % folds;
-    }
-    fold[i] = fold[original[i]];
-  }
-  return fold;
+  return true;
 }
 
-std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossValidation& options) {
+}  // namespace
+
+HeldOut held_out(const Problem& problem, const CrossValidation& options) {
   const std::size_t m = problem.features.rows;
-  if (!options.log_importance.empty() && options.log_importance.size() != m) {
-    fail_input("{} importance weights for {} examples", options.log_importance.size(), m);
+  if (!options.importance.empty() && options.importance.size() != m) {
+    fail_input("{} importance weights for {} examples", options.importance.size(), m);
   }
   if (options.lambdas.empty()) fail_input("cross validation needs at least one lambda to try");
   const StopScope scope(options.cancelled);
   const std::vector<int> fold = checked_folds(problem, options);
   std::vector<double> lambdas = options.lambdas;
   std::sort(lambdas.begin(), lambdas.end(), std::greater<>());
+  const auto k = static_cast<std::size_t>(problem.game->labels());
 
-  std::mutex mutex;
-  double done = 0;
-  // losses[l * m + i]: held-out loss of example i at lambda l.
-  std::vector<double> losses(lambdas.size() * m, 0.0);
-  parallel_tasks(options.threads, static_cast<std::size_t>(options.folds), [&](std::size_t f) {
-    const auto own = static_cast<int>(f);
-    const std::vector<double> weight = weights_without(problem, fold, own);
-    Problem training = problem;
-    training.sample_weight = weight;
-    SolveOptions solve_options = fold_options(options);
-    const auto k = static_cast<std::size_t>(problem.game->labels());
-    std::vector<double> psi(m * k);
-    Solution solution;
-    for (std::size_t l = 0; l < lambdas.size(); ++l) {
-      training.lambda = lambdas[l];
-      solve_options.start = solution.weights;
-      solve_options.start_adversary = solution.adversary;
-      solution = solve_or_throw(training, solve_options);
-      held_out_psi(problem, fold, own, solution.weights, psi.data());
+  HeldOut out;
+  for (std::size_t i = 0; i < m; ++i) {
+    const double own = problem.sample_weight.empty() ? 1 : problem.sample_weight[i];
+    out.count.push_back(fold[i] < 0 ? 0 : own);
+  }
+  std::vector<Solution> solutions(static_cast<std::size_t>(options.folds));
+  std::vector<double> psi(m * k);
+  for (const double lambda : lambdas) {
+    const std::size_t first = out.losses.size();
+    out.lambdas.push_back(lambda);
+    out.losses.resize(first + m, 0.0);
+    parallel_tasks(options.threads, solutions.size(), [&](std::size_t f) {
+      const auto own = static_cast<int>(f);
+      const std::vector<double> weight = weights_without(problem, fold, own);
+      Problem training = problem;
+      training.sample_weight = weight;
+      training.lambda = lambda;
+      SolveOptions solve_options = fold_options(options);
+      const Solution before = std::move(solutions[f]);
+      solve_options.start = before.weights;
+      solve_options.start_adversary = before.adversary;
+      solutions[f] = solve_or_throw(training, solve_options);
+      held_out_psi(problem, fold, own, solutions[f].weights, psi.data());
       for (std::size_t i = 0; i < m; ++i) {
         if (fold[i] != own) continue;
-        losses[l * m + i] = problem.game->loss_at({psi.data() + i * k, k}, problem.labels[i]);
+        out.losses[first + i] = problem.game->loss_at({psi.data() + i * k, k}, problem.labels[i]);
       }
-      const std::lock_guard lock(mutex);
-      ++done;
-      if (options.progress) {
-        options.progress(done / static_cast<double>(lambdas.size() * options.folds));
-      }
+    });
+    if (options.keep_potentials) {
+      out.potentials.insert(out.potentials.end(), psi.begin(), psi.end());
     }
-  });
+    if (options.progress) {
+      options.progress(static_cast<double>(out.lambdas.size()) /
+                       static_cast<double>(lambdas.size()));
+    }
+    if (options.patience > 0 && rising(out.curve({}), options.patience) &&
+        rising(out.curve(options.importance), options.patience)) {
+      break;
+    }
+  }
+  return out;
+}
 
+std::vector<CrossValidated> HeldOut::curve(std::span<const double> importance) const {
+  const std::size_t m = count.size();
   std::vector<CrossValidated> points;
   for (std::size_t l = 0; l < lambdas.size(); ++l) {
     double total = 0;
     double sum = 0;
     double squares = 0;
     for (std::size_t i = 0; i < m; ++i) {
-      if (fold[i] < 0) continue;
-      const double count = problem.sample_weight.empty() ? 1 : problem.sample_weight[i];
-      const double w = options.log_importance.empty() ? 1 : std::exp(options.log_importance[i]);
-      const double loss = w * losses[l * m + i];
-      total += count;
-      sum += count * loss;
-      squares += count * loss * loss;
+      const double loss = losses[l * m + i] * (importance.empty() ? 1 : importance[i]);
+      total += count[i];
+      sum += count[i] * loss;
+      squares += count[i] * loss * loss;
     }
     const double mean = sum / total;
     const double variance = std::max(0.0, squares / total - mean * mean);
     points.push_back({lambdas[l], mean, std::sqrt(variance / total)});
   }
   return points;
+}
+
+std::vector<double> HeldOut::potentials_at(double lambda) const {
+  const std::size_t size = potentials.size() / lambdas.size();
+  std::size_t l = 0;
+  while (l + 1 < lambdas.size() && lambdas[l + 1] >= lambda) ++l;
+  const auto at = [&](std::size_t row) { return std::span(potentials).subspan(row * size, size); };
+  std::vector<double> psi(at(l).begin(), at(l).end());
+  if (l + 1 == lambdas.size() || lambdas[l] <= lambda) return psi;
+  const double share = std::log(lambdas[l] / lambda) / std::log(lambdas[l] / lambdas[l + 1]);
+  for (std::size_t i = 0; i < size; ++i) psi[i] += share * (at(l + 1)[i] - psi[i]);
+  return psi;
+}
+
+std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossValidation& options) {
+  return held_out(problem, options).curve(options.importance);
+}
+
+double refined_lambda(std::span<const CrossValidated> points) {
+  const std::size_t at = static_cast<std::size_t>(&best(points) - points.data());
+  if (at == 0 || at + 1 == points.size()) return points[at].lambda;
+  // Newton's form of the parabola; x is log lambda relative to the best point's.
+  const double x0 = std::log(points[at - 1].lambda / points[at].lambda);
+  const double x2 = std::log(points[at + 1].lambda / points[at].lambda);
+  const double slope0 = (points[at - 1].loss - points[at].loss) / x0;
+  const double slope2 = (points[at + 1].loss - points[at].loss) / x2;
+  const double curvature = (slope0 - slope2) / (x0 - x2);
+  if (!(curvature > 0) || !std::isfinite(curvature)) return points[at].lambda;
+  const double x = (x0 * curvature - slope0) / (2 * curvature);
+  // In steps of 1%: digits that depend on where a solver stopped do not reach the answer.
+  constexpr double steps = 64;
+  const double refined = points[at].lambda * std::exp(std::clamp(x, x2, x0));
+  return std::exp2(std::round(std::log2(refined) * steps) / steps);
+}
+
+std::vector<double> defensive_importance(std::span<const double> log_weight,
+                                         std::span<const double> sample_weight) {
+  double total = 0;
+  double sum = 0;
+  for (std::size_t i = 0; i < log_weight.size(); ++i) {
+    const double count = sample_weight.empty() ? 1 : sample_weight[i];
+    total += count;
+    sum += count * std::exp(log_weight[i]);
+  }
+  std::vector<double> v;
+  for (const double l : log_weight) v.push_back(0.5 + 0.5 * std::exp(l) * total / sum);
+  return v;
 }
 
 std::vector<double> held_out_potentials(const Problem& problem, const CrossValidation& options) {

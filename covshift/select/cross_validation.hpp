@@ -6,16 +6,20 @@
 #include <vector>
 
 #include "covshift/learn/solve.hpp"
+#include "covshift/select/folds.hpp"
 
 namespace covshift {
 
 struct CrossValidation {
   std::vector<double> lambdas;
   int folds = 5;
-  /// Importance-weighted CV: each held-out loss counts w_i times, which makes the mean an unbiased
+  /// How much each held-out loss counts; empty: 1. With w = P_test/P_train the mean is an unbiased
   /// estimate of the loss on the target (Sugiyama et al. 2007; the paper's model selection).
-  /// log w_i; empty: plain cross validation.
-  std::span<const double> log_importance;
+  std::span<const double> importance;
+  /// Stop after this many lambdas in a row, each worse than the one before, with and without
+  /// importance; 0: try all.
+  int patience = 0;
+  bool keep_potentials = false;
   bool copies_merged = false;  ///< sample weights count copies already (see merge_copies)
   unsigned long long seed = 0;
   int threads = 0;
@@ -30,22 +34,36 @@ struct CrossValidated {
   double standard_error = 0;  ///< of that mean, over examples
 };
 
-/// Deals the examples of each class to folds 0 .. folds-1 in row_order: classes are balanced, and
-/// an example's fold does not depend on the order of the examples. Copies share a fold (see
-/// copies), so that no held-out example was learned from and a weight of 2 equals the row twice.
-/// Examples of weight 0 get fold -1.
-std::vector<int> stratified_folds(const MatrixView& features, std::span<const int> labels,
-                                  std::span<const double> sample_weight, int folds,
-                                  unsigned long long seed, bool copies_merged = false);
+/// What held-out examples lost, at every lambda that was tried, largest first.
+struct HeldOut {
+  std::vector<double> lambdas;
+  std::vector<double> losses;      ///< a row of m for each lambda
+  std::vector<double> count;       ///< how often each example counts: its sample weight
+  std::vector<double> potentials;  ///< m x K for each lambda, if kept
 
-/// Held-out losses for all lambdas, largest first, each fit warm-started from the previous one. The
-/// problem's lambda is ignored; its features must have been checked (check_features). Folds run in
-/// parallel; the result does not depend on the number of threads.
+  [[nodiscard]] std::vector<CrossValidated> curve(std::span<const double> importance) const;
+  /// The potentials at a lambda between those tried: by a straight line in log lambda.
+  [[nodiscard]] std::vector<double> potentials_at(double lambda) const;
+};
+/// Each fit starts from that of the previous lambda. The problem's lambda is ignored; its features
+/// must have been checked (check_features). Folds run in parallel; the result does not depend on
+/// the number of threads.
+HeldOut held_out(const Problem& problem, const CrossValidation& options);
+/// Its curve.
 std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossValidation& options);
 
+/// The least of the parabola in log lambda through the best point and its neighbours: a choice that
+/// follows the data smoothly. The best point itself where it has a neighbour on one side only.
+double refined_lambda(std::span<const CrossValidated> points);
+
+/// v = 1/2 + w/(2 mean w): half of the criterion is the training risk, half the target's, so that
+/// no handful of heavy rows decides alone. Empty if there are no weights.
+std::vector<double> defensive_importance(std::span<const double> log_weight,
+                                         std::span<const double> sample_weight);
+
 /// The potentials of every example, m x K, from a fit without its fold at the problem's lambda, on
-/// the folds of cross_validate; 0 for examples of weight 0. Ignores options.lambdas and
-/// log_importance.
+/// the folds of held_out; 0 for examples of weight 0. Ignores options.lambdas and
+/// importance.
 std::vector<double> held_out_potentials(const Problem& problem, const CrossValidation& options);
 
 /// The point of the smallest loss; on ties the largest lambda.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/error.hpp"
 #include "covshift/data/json_fields.hpp"
+#include "covshift/data/preparation.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 
 namespace covshift {
@@ -20,7 +22,7 @@ std::vector<double> log_ratios(const DensityRatio& ratio, const MatrixView& x) {
   return out;
 }
 
-void check_given(std::span<const double> given, std::size_t rows, const char* what) {
+void check_given(std::span<const double> given, std::size_t rows, const std::string& what) {
   if (given.size() != rows) {
     fail_input("the {} is given by the caller: {} numbers for {} rows", what, given.size(), rows);
   }
@@ -31,11 +33,57 @@ void check_given(std::span<const double> given, std::size_t rows, const char* wh
   }
 }
 
+std::span<const double> some(std::span<const double> all, std::size_t first, std::size_t n) {
+  return all.empty() ? all : all.subspan(first, n);
+}
+
+/// Of the rows of positive weight.
+double largest_of(std::span<const double> x, std::span<const double> weight) {
+  double largest = -std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (weight.empty() || weight[i] > 0) largest = std::max(largest, x[i]);
+  }
+  return largest;
+}
+
 }  // namespace
 
-Shift::Shift(const Views& views) : view_ratio_(views.names.size()), trusted_(views.names.size()) {
+GivenDensities GivenDensities::of(const PreparedRows& rows) {
+  GivenDensities given{rows.log_ratio, rows.log_generalization};
+  for (const PreparedRows::ViewColumns& own : rows.views) {
+    given.views.push_back({own.log_ratio, own.log_generalization});
+  }
+  return given;
+}
+
+GivenDensities GivenDensities::part(std::size_t first, std::size_t n) const {
+  GivenDensities own{some(log_ratio, first, n), some(log_generalization, first, n)};
+  for (const ViewDensities& view : views) {
+    own.views.push_back({some(view.log_ratio, first, n), some(view.log_generalization, first, n)});
+  }
+  return own;
+}
+
+Shift::Shift(const Views& views)
+    : view_ratio_(views.names.size()),
+      trusted_(views.names.size()),
+      given_view_ratio_(views.names.size()),
+      given_view_generalization_(views.names.size()) {
   for (const std::string& name : views.names) views_.push_back({name, 0, false});
-  lay_out(views);
+  lay_out();
+}
+
+void Shift::check_given_views(const GivenDensities& given, std::size_t rows) const {
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    const ViewDensities own = given.views.empty() ? ViewDensities{} : given.views.at(v);
+    const auto what = [&](const char* name) {
+      return fmt::format("log {} of view '{}'", name, views_[v].name);
+    };
+    if (given_view_ratio_[v]) check_given(own.log_ratio, rows, what("density ratio"));
+    if (given_view_generalization_[v]) {
+      check_given(own.log_generalization, rows, what("generalization density"));
+    }
+  }
 }
 
 Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, const Views& views,
@@ -56,25 +104,42 @@ Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, cons
   } else {
     shift.joint_ = fit_ratio(ratio, train, target, sample_weight);
   }
+  shift.reach_ = largest_of(shift.joint_ ? log_ratios(*shift.joint_, train)
+                                         : std::vector<double>(given_train.log_ratio.begin(),
+                                                               given_train.log_ratio.end()),
+                            sample_weight);
   if (assumption.kind == Kind::given) {
     check_given(given_train.log_generalization, train.rows, "log generalization density");
   }
-  for (const std::string& name : options.generalized_views) {
-    if (std::find(views.names.begin(), views.names.end(), name) == views.names.end()) {
-      fail_input("there is no view named '{}'; the views are: {}", name,
-                 fmt::join(views.names, ", "));
-    }
+  for (const std::string& name : options.generalized_views) static_cast<void>(views.find(name));
+  if (!given_train.views.empty() && given_train.views.size() != views.names.size()) {
+    fail_input("densities of {} views are given, but there are {}", given_train.views.size(),
+               views.names.size());
   }
+  for (std::size_t v = 0; v < given_train.views.size(); ++v) {
+    shift.given_view_ratio_[v] = !given_train.views[v].log_ratio.empty();
+    shift.given_view_generalization_[v] = !given_train.views[v].log_generalization.empty();
+  }
+  shift.check_given_views(given_train, train.rows);
   for (std::size_t v = 0; v < views.names.size(); ++v) {
     ViewShift& view = shift.views_[v];
-    std::shared_ptr<const DensityRatio> own = shift.joint_;
-    if (views.names.size() > 1) {
-      ratio.columns = views.columns_of(v);
-      own = fit_ratio(ratio, train, target, sample_weight);
+    std::shared_ptr<const DensityRatio> own;
+    if (shift.given_view_ratio_[v]) {
+      const auto on_target =
+          given_target.views.empty() ? ViewDensities{} : given_target.views.at(v);
+      check_given(on_target.log_ratio, target.rows,
+                  fmt::format("log density ratio of view '{}' on the target", view.name));
+      view.kl = symmetric_kl(given_train.views[v].log_ratio, on_target.log_ratio, sample_weight);
+    } else if (views.columns[v].size() == train.cols && options.given_ratio) {
+      view.kl = symmetric_kl(given_train.log_ratio, given_target.log_ratio, sample_weight);
+    } else {
+      own = shift.joint_;
+      if (views.columns[v].size() < train.cols) {
+        ratio.columns = views.columns[v];
+        own = fit_ratio(ratio, train, target, sample_weight);
+      }
+      view.kl = symmetric_kl(log_ratios(*own, train), log_ratios(*own, target), sample_weight);
     }
-    view.kl = own != nullptr
-                  ? symmetric_kl(log_ratios(*own, train), log_ratios(*own, target), sample_weight)
-                  : symmetric_kl(given_train.log_ratio, given_target.log_ratio, sample_weight);
     const bool stable = options.automatic ? view.kl < options.view_threshold
                                           : std::find(options.generalized_views.begin(),
                                                       options.generalized_views.end(),
@@ -82,28 +147,40 @@ Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, cons
     shift.trusted_[v] = stable;
     if (stable) shift.view_ratio_[v] = own;
   }
-  return shift.assuming(assumption, views);
+  return shift.assuming(assumption);
 }
 
-Shift Shift::assuming(const Assumption& assumption, const Views& views) const {
+Shift Shift::assuming(const Assumption& assumption) const {
   Shift shift = *this;
   shift.assumption_ = assumption;
   for (std::size_t v = 0; v < views_.size(); ++v) {
     shift.views_[v].generalized = assumption.kind == Kind::views && trusted_[v];
   }
-  shift.lay_out(views);
+  shift.lay_out();
   return shift;
 }
 
-void Shift::lay_out(const Views& views) {
+Shift Shift::cautious(double caution) const {
+  Shift shift = *this;
+  shift.caution_ = caution;
+  return shift;
+}
+
+void Shift::lay_out() {
   scales_ = 1;
-  std::vector<int> scale_of_view(views.names.size(), 0);
+  scale_of_view_.assign(views_.size(), 0);
   for (std::size_t v = 0; v < views_.size(); ++v) {
-    if (views_[v].generalized) scale_of_view[v] = scales_++;
+    const bool own = views_[v].generalized || (weighted() && given_view_generalization_[v]);
+    if (own) scale_of_view_[v] = scales_++;
   }
   scale_of_bias_ = weighted() && bias_ == BiasAssumption::test ? scales_++ : 0;
-  scale_of_column_.clear();
-  for (const std::int32_t v : views.view_of) scale_of_column_.push_back(scale_of_view[v]);
+}
+
+std::vector<int> Shift::scales_of(std::span<const std::int32_t> view_of) const {
+  std::vector<int> scales;
+  scales.reserve(view_of.size());
+  for (const std::int32_t v : view_of) scales.push_back(scale_of_view_[v]);
+  return scales;
 }
 
 Shift::Ratios Shift::at(const MatrixView& x, const GivenDensities& given) const {
@@ -128,7 +205,8 @@ Shift::Ratios Shift::at(const MatrixView& x, const GivenDensities& given) const 
   };
   const double log_limit = std::min(assumption_.log_limit(), bound.scale);
   for (std::size_t i = 0; i < x.rows; ++i) {
-    const double log_ratio = rows.log_ratio[i];
+    const double beyond = std::max(0.0, rows.log_ratio[i] - reach_);
+    const double log_ratio = rows.log_ratio[i] - (1 - caution_) * beyond;
     switch (assumption_.kind) {
       case Kind::none:
       case Kind::test:
@@ -146,16 +224,24 @@ Shift::Ratios Shift::at(const MatrixView& x, const GivenDensities& given) const 
         break;
     }
   }
-  std::size_t s = 1;
+  check_given_views(given, x.rows);
   for (std::size_t v = 0; v < views_.size(); ++v) {
-    if (!views_[v].generalized) continue;
-    // A given ratio of all columns serves a view of all columns, and is not bounded.
-    const bool estimated = view_ratio_[v] != nullptr;
-    const std::vector<double> own = estimated ? log_ratios(*view_ratio_[v], x) : rows.log_ratio;
-    const double limit = std::min(assumption_.log_limit(),
-                                  estimated ? view_ratio_[v]->bound().scale : RatioBound{}.scale);
+    const auto s = static_cast<std::size_t>(scale_of_view_[v]);
+    if (s == 0) continue;
+    if (given_view_generalization_[v]) {
+      for (std::size_t i = 0; i < x.rows; ++i) scale(i, s) = given.views[v].log_generalization[i];
+      continue;
+    }
+    // A given ratio is not bounded; that of all columns serves a view of all columns.
+    std::vector<double> estimate;
+    if (view_ratio_[v]) estimate = log_ratios(*view_ratio_[v], x);
+    const std::span<const double> own = view_ratio_[v]         ? std::span<const double>(estimate)
+                                        : given_view_ratio_[v] ? given.views[v].log_ratio
+                                                               : std::span(rows.log_ratio);
+    const double limit =
+        std::min(assumption_.log_limit(),
+                 view_ratio_[v] ? view_ratio_[v]->bound().scale : RatioBound{}.scale);
     for (std::size_t i = 0; i < x.rows; ++i) scale(i, s) = std::min(-own[i], limit);
-    ++s;
   }
   return rows;
 }
@@ -165,13 +251,20 @@ nlohmann::json Shift::to_json() const {
   for (std::size_t v = 0; v < views_.size(); ++v) {
     nlohmann::json view = {{"kl", views_[v].kl}, {"generalized", views_[v].generalized}};
     if (views_[v].generalized && view_ratio_[v]) view["ratio"] = view_ratio_[v]->to_json();
+    if (given_view_ratio_[v]) view["given_ratio"] = true;
+    if (given_view_generalization_[v]) view["given_generalization"] = true;
     views.push_back(std::move(view));
   }
-  return {{"generalize", to_string(assumption_)},
-          {"bias", to_string(bias_)},
-          {"given_ratio", given_ratio_},
-          {"ratio", joint_ ? joint_->to_json() : nlohmann::json(nullptr)},
-          {"views", std::move(views)}};
+  nlohmann::json json = {{"generalize", to_string(assumption_)},
+                         {"bias", to_string(bias_)},
+                         {"given_ratio", given_ratio_},
+                         {"ratio", joint_ ? joint_->to_json() : nlohmann::json(nullptr)},
+                         {"views", std::move(views)}};
+  if (caution_ < 1) {
+    json["caution"] = caution_;
+    json["reach"] = reach_;
+  }
+  return json;
 }
 
 Shift Shift::from_json(const nlohmann::json& json, const Views& views) {
@@ -180,6 +273,14 @@ Shift Shift::from_json(const nlohmann::json& json, const Views& views) {
   shift.bias_ =
       parse_name<BiasAssumption>(json_field<std::string>(json, "bias", "shift"), "shift.bias");
   shift.given_ratio_ = json_field<bool>(json, "given_ratio", "shift");
+  if (json.contains("caution")) {
+    shift.caution_ = json_field<double>(json, "caution", "shift");
+    shift.reach_ = json_field<double>(json, "reach", "shift");
+    if (!(shift.caution_ >= 0 && shift.caution_ <= 1) || !std::isfinite(shift.reach_)) {
+      fail_input("shift: caution {} is not in [0, 1], or reach {} not finite", shift.caution_,
+                 shift.reach_);
+    }
+  }
   const auto joint = json_field<nlohmann::json>(json, "ratio", "shift");
   if (!joint.is_null()) shift.joint_ = ratio_from_json(joint);
   const auto list = json_field<nlohmann::json>(json, "views", "shift");
@@ -187,6 +288,11 @@ Shift Shift::from_json(const nlohmann::json& json, const Views& views) {
     fail_input("shift.views must be a list of {} views", views.names.size());
   }
   for (std::size_t v = 0; v < list.size(); ++v) {
+    const auto flag = [&](const char* name) {
+      return list[v].contains(name) && json_field<bool>(list[v], name, "shift");
+    };
+    shift.given_view_ratio_[v] = flag("given_ratio");
+    shift.given_view_generalization_[v] = flag("given_generalization");
     shift.views_[v].kl = json_field<double>(list[v], "kl", "shift");
     shift.views_[v].generalized = json_field<bool>(list[v], "generalized", "shift");
     if (!shift.views_[v].generalized) continue;
@@ -195,12 +301,14 @@ Shift Shift::from_json(const nlohmann::json& json, const Views& views) {
                  to_string(shift.assumption_));
     }
     shift.trusted_[v] = true;
-    if (list.size() == 1 && shift.given_ratio_ && !list[v].contains("ratio")) continue;
+    if (shift.given_view_ratio_[v]) continue;
+    const bool all_columns = views.columns[v].size() == views.cols();
+    if (all_columns && shift.given_ratio_ && !list[v].contains("ratio")) continue;
     shift.view_ratio_[v] = ratio_from_json(json_field<nlohmann::json>(list[v], "ratio", "shift"));
   }
   const bool needs_ratio = shift.weighted() && !shift.given_ratio_;
   if (needs_ratio && !shift.joint_) fail_input("shift.ratio is missing");
-  shift.lay_out(views);
+  shift.lay_out();
   return shift;
 }
 

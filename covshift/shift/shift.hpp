@@ -16,6 +16,8 @@
 
 namespace covshift {
 
+struct PreparedRows;
+
 /// Which assumption the constant feature of the bias is under.
 enum class BiasAssumption {
   joint,  ///< as the inputs taken together, like any feature of a view that is not generalized
@@ -36,10 +38,21 @@ struct ShiftOptions {
   bool given_ratio = false;  ///< the joint log ratio is given with the rows, not estimated
 };
 
+/// Densities of a view's columns x_v supplied by the caller, a number for each row.
+struct ViewDensities {
+  std::span<const double> log_ratio;           ///< log P_test(x_v)/P_train(x_v); empty: estimated
+  std::span<const double> log_generalization;  ///< log P_gen/P_test of the view; empty: none
+};
+
 /// Densities supplied by the caller, a number for each row.
 struct GivenDensities {
   std::span<const double> log_ratio;           ///< log P_test(x)/P_train(x)
   std::span<const double> log_generalization;  ///< log P_gen(x)/P_test(x), for Assumption::given
+  std::vector<ViewDensities> views = {};       ///< of each view; empty: none is given
+
+  /// Those of rows that were prepared, and of some rows.
+  static GivenDensities of(const PreparedRows& rows);
+  [[nodiscard]] GivenDensities part(std::size_t first, std::size_t n) const;
 };
 
 struct ViewShift {
@@ -53,14 +66,20 @@ class Shift {
  public:
   /// No target: w = 1, r = 1.
   explicit Shift(const Views& views);
-  /// Estimates the ratios, joint and of every view, and each view's KL.
+  /// Estimates the ratios that are not given, joint and of every view, and each view's KL.
   static Shift fit(const Assumption& assumption, const ShiftOptions& options, const Views& views,
                    const MatrixView& train, const MatrixView& target,
                    std::span<const double> sample_weight, const GivenDensities& given_train,
                    const GivenDensities& given_target);
 
   /// The same estimates under another assumption.
-  [[nodiscard]] Shift assuming(const Assumption& assumption, const Views& views) const;
+  [[nodiscard]] Shift assuming(const Assumption& assumption) const;
+
+  /// The same with evidence beyond all training rows faded less: with L the largest log ratio of a
+  /// training row, a larger one counts as L + caution (log ratio - L) in r. Of views that
+  /// generalize, which hardly shift, the ratio stays as it is.
+  [[nodiscard]] Shift cautious(double caution) const;
+  [[nodiscard]] double caution() const { return caution_; }
 
   struct Ratios {
     std::vector<double> log_ratio;   ///< log P_test(x)/P_train(x)
@@ -78,27 +97,34 @@ class Shift {
   [[nodiscard]] bool needs_given_ratio() const { return given_ratio_; }
 
   [[nodiscard]] int scales() const { return scales_; }
-  [[nodiscard]] std::span<const int> scale_of_column() const { return scale_of_column_; }
+  /// The scale of each feature, given its view.
+  [[nodiscard]] std::vector<int> scales_of(std::span<const std::int32_t> view_of) const;
   [[nodiscard]] int scale_of_bias() const { return scale_of_bias_; }
 
   [[nodiscard]] nlohmann::json to_json() const;
   static Shift from_json(const nlohmann::json& json, const Views& views);
 
  private:
-  void lay_out(const Views& views);
+  void lay_out();
+  void check_given_views(const GivenDensities& given, std::size_t rows) const;
 
   Assumption assumption_{Assumption::Kind::none};
   BiasAssumption bias_ = BiasAssumption::joint;
   bool given_ratio_ = false;
+  double caution_ = 1;
+  double reach_ = 0;  ///< the largest log ratio of a training row
   std::shared_ptr<const DensityRatio> joint_;
   std::vector<ViewShift> views_;
-  /// Of each view that may generalize, else null; null also where the one view has all columns and
-  /// the joint ratio is given.
+  /// Of each view that may generalize, else null; null also where the view has all columns and the
+  /// joint ratio is given, or its own.
   std::vector<std::shared_ptr<const DensityRatio>> view_ratio_;
   std::vector<bool> trusted_;  ///< the views that may generalize
-  // Scale 0 is the joint one; then one for each generalized view; then the bias's, if its own.
+  /// The views whose ratio or P_gen the caller gives with the rows.
+  std::vector<bool> given_view_ratio_, given_view_generalization_;
+  // Scale 0 is the joint one; then one for each view that generalizes or has a P_gen of its own;
+  // then the bias's, if its own.
   int scales_ = 1;
-  std::vector<int> scale_of_column_;
+  std::vector<int> scale_of_view_;
   int scale_of_bias_ = 0;
 };
 

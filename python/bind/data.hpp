@@ -60,6 +60,8 @@ class Data {
  private:
   Data(MatrixView view, std::vector<nb::object> owners) : view_(view), owners_(std::move(owners)) {}
 
+  friend struct PreparedPair;
+
   MatrixView view_;
   std::vector<nb::object> owners_;
   std::shared_ptr<Table> table_;
@@ -68,8 +70,11 @@ class Data {
 
 /// Training and target rows (null: none), prepared.
 struct PreparedPair {
-  PreparedPair(const Input& labelled, Data* other, const PreparationOptions& options, int threads)
+  /// `labelled` is `data` with labels and weights. Both keep their warnings.
+  PreparedPair(Data& data, const Input& labelled, Data* other, const PreparationOptions& options,
+               int threads)
       : preparation(labelled, options), train(preparation.encode_training(labelled, threads)) {
+    data.warnings_ = train.warnings;
     if (other != nullptr) target = other->encode(preparation, threads);
     preparation.fit(train, other != nullptr ? &target : nullptr, threads);
   }

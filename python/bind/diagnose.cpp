@@ -12,10 +12,10 @@ namespace covshift::python {
 namespace {
 
 /// The diagnosis as JSON: every number of it.
-std::string diagnose_data(const Data& train, Data& target, const std::vector<std::string>& names,
+std::string diagnose_data(Data& train, Data& target, const std::vector<std::string>& names,
                           const nb::dict& options, const nb::object& progress) {
   DiagnoseOptions own;
-  PreparationOptions inputs = by_column();
+  PreparationOptions inputs = for_diagnosis();
   Options table =
       without_objects(diagnose_options(own, inputs), options, inputs.view_groups, own.ratio);
   table.push_back(threads_option(own.threads));
@@ -24,7 +24,7 @@ std::string diagnose_data(const Data& train, Data& target, const std::vector<std
   return interruptible(progress, [&](const Control& control) {
     const StopScope scope(control.cancelled);
     own.progress = control.progress;
-    const PreparedPair pair(train.input(names), &target, inputs, own.threads);
+    const PreparedPair pair(train, train.input(names), &target, inputs, own.threads);
     return to_json(diagnose(pair.preparation, pair.train, pair.target, own)).dump();
   });
 }

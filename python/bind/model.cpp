@@ -12,7 +12,7 @@
 namespace covshift::python {
 namespace {
 
-Model fit(const Data& data, Data* target, const std::vector<std::string>& names,
+Model fit(Data& data, Data* target, const std::vector<std::string>& names,
           const Vector<std::int32_t>& labels, const std::optional<Vector<double>>& weight,
           const nb::dict& options, const nb::object& progress) {
   ModelOptions model = model_options(options);
@@ -22,7 +22,7 @@ Model fit(const Data& data, Data* target, const std::vector<std::string>& names,
     Input input = data.input(names);
     input.labels = {labels.data(), labels.size()};
     input.weight = span_of(weight);
-    PreparedPair pair(input, target, model, model.fit.solve.threads);
+    PreparedPair pair(data, input, target, model, model.fit.solve.threads);
     return Model::fit(std::move(pair.preparation), pair.train,
                       target != nullptr ? &pair.target : nullptr, model.fit);
   });
@@ -76,11 +76,13 @@ std::vector<nb::tuple> view_list(const Model& model) {
   for (std::size_t v = 0; v < views.names.size(); ++v) {
     const ViewShift& shift = model.classifier().shift().views()[v];
     std::vector<std::string> columns;
-    for (const std::int32_t column : views.columns_of(v)) {
+    for (const std::int32_t column : views.columns[v]) {
       const std::string& name = encoder.source_name(encoder.source_of()[column]);
       if (columns.empty() || columns.back() != name) columns.push_back(name);
     }
-    list.push_back(nb::make_tuple(shift.name, columns, shift.kl, shift.generalized));
+    const std::vector<std::string> maps = model.classifier().components().front().features.maps();
+    list.push_back(nb::make_tuple(shift.name, columns, shift.kl, shift.generalized,
+                                  v < maps.size() ? maps[v] : ""));
   }
   return list;
 }
@@ -94,8 +96,16 @@ std::vector<std::string> sources(const Model& model) {
   return names;
 }
 
+/// Of the first component's features: their names.
+std::vector<std::string> feature_names(const Model& model) {
+  const Encoder& encoder = model.preparation().encoder();
+  std::vector<std::string> columns;
+  for (std::size_t c = 0; c < encoder.cols(); ++c) columns.push_back(encoder.name(c));
+  return model.classifier().components().front().features.names(columns);
+}
+
 auto weights(const Model& model) {
-  const std::span<const double> t = model.classifier().weights();
+  const std::span<const double> t = model.classifier().components().front().weights;
   const auto k = static_cast<std::size_t>(model.classifier().game().labels());
   return to_numpy(std::vector<double>(t.begin(), t.end()), {t.size() / k, k});
 }
@@ -112,6 +122,7 @@ void bind_model(nb::module_& m) {
       .def("views", &view_list)
       .def("report", [](const Model& model) { return model.report_json().dump(); })
       .def("weights", &weights)
+      .def("feature_names", &feature_names)
       .def("sources", &sources)
       .def_prop_ro("classes",
                    [](const Model& model) { return model.preparation().classes().names(); })
@@ -121,20 +132,33 @@ void bind_model(nb::module_& m) {
       .def_prop_ro("numbered",
                    [](const Model& model) {
                      const Encoder& own = model.preparation().encoder();
-                     for (std::size_t c = 0; c < own.cols(); ++c) {
-                       if (own.name(c) != fmt::format("c{}", c + 1)) return own.from_svmlight();
+                     for (std::size_t s = 0; s < own.source_count(); ++s) {
+                       if (own.source_name(s) != fmt::format("c{}", s + 1))
+                         return own.from_svmlight();
                      }
                      return true;
+                   })
+      .def_prop_ro("missing",
+                   [](const Model& model) {
+                     return std::string(to_string(model.preparation().encoder().missing()));
+                   })
+      .def_prop_ro("dates",
+                   [](const Model& model) {
+                     const Encoder& own = model.preparation().encoder();
+                     std::vector<std::string> names;
+                     for (std::size_t s = 0; s < own.source_count(); ++s) {
+                       if (own.dates(s)) names.push_back(own.source_name(s));
+                     }
+                     return names;
                    })
       .def_prop_ro("needs_columns",
                    [](const Model& model) { return model.preparation().needs_columns(); })
       .def_prop_ro("label", [](const Model& model) { return model.preparation().label(); })
       .def_prop_ro("method", [](const Model& model) { return model.classifier().method(); })
       .def_prop_ro("loss", &loss)
+      .def_prop_ro("generalize", [](const Model& model) { return model.classifier().generalize(); })
       .def_prop_ro(
-          "generalize",
-          [](const Model& model) { return to_string(model.classifier().shift().assumption()); })
-      .def_prop_ro("lam", [](const Model& model) { return model.classifier().lambda(); })
+          "lam", [](const Model& model) { return model.classifier().components().front().lambda; })
       .def("save", &Model::save, nb::arg("path"))
       .def_static("load", &Model::load, nb::arg("path"))
       .def("to_text", &Model::to_text)

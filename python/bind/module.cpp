@@ -58,4 +58,5 @@ NB_MODULE(_core, m) {
   bind_model(m);
   bind_ratio(m);
   bind_diagnose(m);
+  bind_promise(m);
 }

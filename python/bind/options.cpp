@@ -81,7 +81,10 @@ void set_ratio(const nb::dict& given, RatioOptions& ratio) {
 Options without_objects(Options table, const nb::dict& given, Views::Groups& groups,
                         RatioOptions& ratio) {
   if (!given_as_text(given, "views")) {
-    groups = nb::cast<Views::Groups>(given["views"]);
+    using Group = std::tuple<std::string, std::vector<std::string>, std::string>;
+    for (auto& [name, columns, maps] : nb::cast<std::vector<Group>>(given["views"])) {
+      groups.push_back({std::move(name), std::move(columns), std::move(maps)});
+    }
     leave_out(table, "views");
   }
   if (given.contains("ratio") && nb::isinstance<nb::dict>(given["ratio"])) {
@@ -109,8 +112,6 @@ ModelOptions model_options(const nb::dict& given) {
                          nb::cast<std::string>(given["generalize"]) == "auto";
   if (automatic) leave_out(table, "generalize");
   set_options(table, given);
-  const Assumption assumption = fit.generalize.value_or(Assumption{Assumption::Kind::temper, 0});
-  fit.method = automatic ? "auto" : method_of(fit.costs ? "cost" : fit.loss, assumption.kind).name;
   return model;
 }
 

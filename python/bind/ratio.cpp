@@ -10,10 +10,11 @@
 namespace covshift::python {
 namespace {
 
-RatioModel fit(const Data& data, Data* target, const std::vector<std::string>& names,
+RatioModel fit(Data& data, Data* target, const std::vector<std::string>& names,
                const std::optional<Vector<double>>& weight, const nb::dict& options) {
   RatioOptions ratio;
   PreparationOptions inputs;
+  inputs.columns.missing = Missing::error;
   set_ratio(options, ratio);
   set_options({scale_option(inputs.scale), seed_option(ratio.seed), threads_option(ratio.threads)},
               options);
@@ -21,7 +22,7 @@ RatioModel fit(const Data& data, Data* target, const std::vector<std::string>& n
     ratio.cancelled = control.cancelled;
     Input train = data.input(names);
     train.weight = span_of(weight);
-    PreparedPair pair(train, target, inputs, ratio.threads);
+    PreparedPair pair(data, train, target, inputs, ratio.threads);
     return RatioModel::fit(std::move(pair.preparation), pair.train,
                            target != nullptr ? &pair.target : nullptr, ratio);
   });
@@ -43,7 +44,7 @@ int encoded_column(const Encoder& encoder, int source) {
   if (first == sources.end()) {
     fail_input("there is no feature {}; they are 0 to {}", source, encoder.source_count() - 1);
   }
-  if (std::count(first, sources.end(), source) > 1) {
+  if (encoder.category(static_cast<std::size_t>(first - sources.begin()))) {
     fail_input("the column '{}' has categories; split by a numeric column",
                encoder.source_name(static_cast<std::size_t>(source)));
   }

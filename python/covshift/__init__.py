@@ -11,6 +11,7 @@ from ._classifier import Certificate, RobustClassifier, View
 from ._core import __version__
 from ._diagnose import Diagnosis, diagnose
 from ._methods import METHODS
+from ._promise import ConformalClassifier, TargetPerformance, estimate
 from ._ratio import KLIEP, KMM, ULSIF, GaussianRatio, LogisticRatio
 from ._sampling import BiasedSample, biased_sample, biased_split
 from ._scoring import ImportanceWeightedScorer, Target, importance_weighted_scorer
@@ -18,6 +19,7 @@ from ._scoring import ImportanceWeightedScorer, Target, importance_weighted_scor
 __all__ = [
     "BiasedSample",
     "Certificate",
+    "ConformalClassifier",
     "Diagnosis",
     "GaussianRatio",
     "ImportanceWeightedScorer",
@@ -26,12 +28,14 @@ __all__ = [
     "LogisticRatio",
     "RobustClassifier",
     "Target",
+    "TargetPerformance",
     "ULSIF",
     "View",
     "__version__",
     "biased_sample",
     "biased_split",
     "diagnose",
+    "estimate",
     "importance_weighted_scorer",
     *METHODS,
 ]

@@ -50,12 +50,24 @@ class Certificate:
 
 
 class View(NamedTuple):
-    """A group of features, how far it shifted, and whether its evidence is trusted."""
+    """A group of columns, how far it shifted, whether its evidence is trusted, and its feature maps."""
 
     name: str
     features: list[str]
     kl: float
     generalized: bool
+    maps: str
+
+
+class Tried(NamedTuple):
+    """A candidate of the choice: its held-out loss, and its share in the model."""
+
+    features: str
+    generalize: str
+    lam: float
+    loss: float
+    error: float
+    share: float
 
 
 @documented
@@ -72,8 +84,10 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         True prints a line on stderr; a callable is called with the stage and the share done.
 
     Beyond these values, ``loss`` may be a matrix of costs with a row for each action and a column for
-    each class; ``generalize="auto"`` chooses the method with the smallest held-out loss; ``views`` may
-    be a dict of names to lists of columns, by name (* and ? are wildcards) or number, where columns in
+    each class; ``generalize="auto"`` lets held-out rows choose: a mixture of logistic regression and
+    models that allow for the shift if the loss is "log", one of them otherwise; ``views`` may
+    be a dict of names to lists of columns, by name (* and ? are wildcards) or number, or to
+    ``{"columns": [...], "features": "nystroem:200"}``; a column may be in several views, and columns in
     no group form the view "rest"; ``ratio`` may be an estimator such as ``KMM(bound=20)``, whose
     options are used with the scaling, seed and threads of this one; ``random_state`` may be a
     RandomState or None, and an integer is the program's --seed; ``threads=None`` uses all cores of the
@@ -89,8 +103,14 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         classes are strings; for numbers -1, or the smallest class minus one if that is less.
     certificate_ : what is promised for the target.
     views_ : the views, each with its KL and whether it is trusted.
-    lam_ : the regularisation used.
-    coef_ : weights of the encoded, scaled features (rows; the bias last) for each class.
+    choice_ : why this model, in words, if something was chosen.
+    tried_ : what was tried: (features, generalize, lam, loss, error, share) with the held-out loss and the
+        share in the model; 0 if it was not used.
+    lam_ : the regularisation used; of a mixture, that of its largest share.
+    coef_ : weights of the features (rows; the bias last) for each class. Linear features are the
+        encoded, scaled columns; otherwise a row for each output of the views' maps, in the order of
+        ``feature_names_``. Of a mixture, those of its largest share.
+    feature_names_ : names of the rows of ``coef_`` but the bias.
     n_iter_, gap_, status_ : of the solver.
     path_ : held-out losses of the cross validation: (method, generalize, [(lam, loss, error), ...]).
     effective_sample_size_ : of the weighted training sample; None without a target.
@@ -109,23 +129,28 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
     def __init__(
         self,
         loss="log",
-        generalize="train",
+        generalize="auto",
         views="all",
         generalized_views="auto",
-        lam="iwcv",
+        lam="auto",
         ratio="logistic",
         *,
+        features=None,
         view_threshold=0.1,
+        caution=None,
         lams=None,
+        penalty="squared",
         folds=5,
         ratio_lam="stable",
-        scale="unit",
+        scale="standard",
         bias="joint",
         classes=None,
         delta=0.05,
         tol=1e-6,
         max_iter=0,
         time_limit=0,
+        dates=None,
+        missing="indicator",
         random_state=0,
         threads=None,
         progress=False,
@@ -152,7 +177,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         """
         options = self._core_options(X_target is not None)
         as_table = any(
-            isinstance(value, str) and value.startswith("column:")
+            isinstance(value, str) and "column:" in value
             for value in (self.ratio, options["generalize"])
         )
         label = str(getattr(y, "name", None) or "label")
@@ -175,6 +200,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
                 given.data, given.target, given.names, codes, sample_weight, options, progress
             )
         self._as_table = as_table or has_categories(X)
+        warn_of(given.data)
         if given.target is not None:
             warn_of(given.target)
         self._describe()
@@ -208,8 +234,15 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
                 self.loss, dtype=np.float64, order="C", input_name="loss (costs)"
             )
         if not shifted:
-            options["generalize"] = "none"
+            options["generalize"] = "auto" if self.generalize == "auto" else "none"
             options["lam"] = "cv" if self.lam in ("auto", "iwcv") else self.lam
+            if self.generalize != "none":
+                warnings.warn(
+                    "fitted without X_target: the shift is ignored, as if the model were used on data "
+                    "like X; give the inputs it will be used on, or choose generalize='none'",
+                    UserWarning,
+                    stacklevel=3,
+                )
         options.update(
             ratio="none" if self.ratio is None else ratio_option(self.ratio),
             random_state=seed_of(self.random_state),
@@ -224,6 +257,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         self.views_ = [View(*view) for view in model.views()]
         self.lam_ = model.lam
         self.coef_ = model.weights()
+        self.feature_names_ = model.feature_names()
         self.method_ = model.method
         names, actions = len(self.classes_), len(model.actions)
         if hasattr(self, "abstain_"):  # of an earlier fit
@@ -247,6 +281,11 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
                 [(point["lambda"], point["loss"], point["standard_error"]) for point in tried["path"]],
             )
             for tried in report["selection"]
+        ]
+        self.choice_ = report["choice"]
+        self.tried_ = [
+            Tried(t["features"], t["generalize"], t["lambda"], t["loss"], t["standard_error"], t["share"])
+            for t in report["selection"]
         ]
         self.effective_sample_size_ = (report["ratio"] or {}).get("effective_sample_size")
         if self.status_ == "non_finite":
@@ -297,7 +336,13 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         Options that are not in the file have their defaults.
         """
         model = _core.Model.load(os.fspath(path))
-        self = cls(loss=model.loss, generalize=model.generalize, lam=model.lam)
+        self = cls(
+            loss=model.loss,
+            generalize=model.generalize,
+            lam=model.lam,
+            dates=model.dates or None,
+            missing=model.missing,
+        )
         self._model = model
         self.classes_ = _as_labels(model.classes)
         names = model.sources()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 import os
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,13 @@ from ._scoring import Target
 NUMBERS = [np.float64, np.float32]
 _MATRIX = {"accept_sparse": "csr", "dtype": NUMBERS, "order": "C"}
 _ANY_NUMBERS = {**_MATRIX, "ensure_all_finite": False}
+
+
+def _kind(estimator, X=None) -> dict:
+    """What scikit-learn should check: missing values are the estimator's own affair, but for those of a
+    sparse matrix, whose missing entries are zeros."""
+    allowed = getattr(estimator, "missing", "error") != "error" and not sp.issparse(X)
+    return {**_MATRIX, "ensure_all_finite": "allow-nan"} if allowed else _MATRIX
 
 
 def is_frame(X) -> bool:
@@ -81,7 +89,7 @@ def _codes(column) -> tuple[np.ndarray, list[str]]:
     return codes, list(levels)
 
 
-def table_of(X, source: str):
+def table_of(X, source: str, dates=()):
     """A DataFrame as a table of the library: numbers are copied, categories are numbered."""
     if len(X) == 0:
         raise ValueError(f"{source} has no rows; give at least one")
@@ -93,12 +101,12 @@ def table_of(X, source: str):
             else:
                 numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
             columns.append((name, np.ascontiguousarray(numbers, dtype=np.float64)))
-        elif _has_levels(column):
+        elif _has_levels(column) or name in dates:
             columns.append((name, *_codes(column)))
         else:
             raise TypeError(
                 f"column {name!r} of {source} is of type {column.dtype}, neither numbers nor "
-                "categories; convert it to numbers or strings, or drop it"
+                f"categories; expand it to numbers (dates=[{name!r}]), convert it, or drop it"
             )
     return _core.table(source, columns)
 
@@ -147,6 +155,10 @@ def plain_classes(y, rows: int) -> bool:
     return type(y) is np.ndarray and y.shape == (rows,) and y.dtype.kind in "iu"
 
 
+def _dates(estimator) -> list[str]:
+    return [str(name) for name in getattr(estimator, "dates", None) or []]
+
+
 def data_of(estimator, X, *, as_table: bool | None = None):
     """The rows of a call to a fitted estimator."""
     table = has_categories(X) if as_table is None else as_table
@@ -158,14 +170,29 @@ def data_of(estimator, X, *, as_table: bool | None = None):
             )
         if not getattr(estimator._model, "needs_columns", False):
             validate_data(estimator, X, reset=False, skip_check_array=True)
-        return table_of(X, "X")
-    return matrix_of(validate_data(estimator, X, reset=False, **_MATRIX))
+        return table_of(X, "X", _dates(estimator))
+    return matrix_of(validate_data(estimator, X, reset=False, **_kind(estimator, X)))
+
+
+_REMEDIES = {
+    "drop": "X.drop(columns={})",
+    "keep": "",
+    "dates": "dates={}",
+    "numeric": "pandas.to_numeric",
+}
+
+
+def _in_python(match: re.Match) -> str:
+    """A flag of the program as what one writes in Python."""
+    remedy = _REMEDIES[match[1]]
+    return f"({remedy.format(match[2].split(','))})" if remedy else "(keep it outside X)"
 
 
 def warn_of(data, stacklevel: int = 3) -> None:
-    """Warns about categories that training never saw."""
+    """Warns about what looks wrong in training data, or what other data have that these have not."""
     for warning in data.warnings:
-        warnings.warn(warning, UserWarning, stacklevel=stacklevel)
+        text = re.sub(r"\(--(drop|keep|dates|numeric) (.*?)\)", _in_python, warning)
+        warnings.warn(text, UserWarning, stacklevel=stacklevel)
 
 
 class CoreEstimator(BaseEstimator):
@@ -201,6 +228,7 @@ class CoreEstimator(BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = getattr(self, "missing", "error") != "error"
         return tags
 
 
@@ -250,7 +278,7 @@ def refused_as_by_scikit_learn(estimator, X, X_target):
             X_target = X_target.X
         for data, name in ((X, "X"), (X_target, "X_target")):
             if data is not None and not has_categories(data):
-                check_array(data, input_name=name, estimator=estimator, **_MATRIX)
+                check_array(data, input_name=name, estimator=estimator, **_kind(estimator, data))
         raise
 
 
@@ -258,7 +286,7 @@ def training_data(
     estimator, X, X_target, *, y="no_validation", as_table: bool = False, finite: bool = True
 ) -> Training:
     """Checks the data of a fit; ``finite=False`` leaves the check for finite numbers to the library."""
-    kind = _MATRIX if finite else _ANY_NUMBERS
+    kind = _kind(estimator, X) if finite else _ANY_NUMBERS
     if isinstance(X_target, Target):
         X_target = X_target.X
     if as_table or has_categories(X):
@@ -271,9 +299,10 @@ def training_data(
                 f"columns, not {type(X_target).__name__}"
             )
         _compare_columns(X, X_target)
-        target = None if X_target is None else table_of(X_target, "X_target")
+        dates = _dates(estimator)
+        target = None if X_target is None else table_of(X_target, "X_target", dates)
         columns = [str(name) for name in X.columns]
-        return Training(table_of(X, "X"), target, [], columns, X, y)
+        return Training(table_of(X, "X", dates), target, [], columns, X, y)
     _compare_columns(X, X_target)
     if not finite and _plain(X) and plain_classes(y, len(X)):
         # Nothing is left to check, and scikit-learn's checks take as long as a small fit.
@@ -317,7 +346,7 @@ def _target_matrix(X, X_target, kind):
     if has_categories(X_target):
         raise ValueError("X_target has non-numeric columns, X has none; give both the same columns")
     target = X_target
-    if kind is _MATRIX or not _plain(target):
+    if kind is not _ANY_NUMBERS or not _plain(target):
         target = check_array(X_target, input_name="X_target", **kind)
     if target.shape[1] != X.shape[1]:
         raise ValueError(
@@ -332,7 +361,7 @@ def _target_matrix(X, X_target, kind):
 
 
 def view_groups(views, columns: list[str]):
-    """Views for the extension module: a string, or pairs of a name and its columns."""
+    """Views for the extension module: a string, or a name, columns and maps of each."""
     if isinstance(views, (str, os.PathLike)):
         return os.fspath(views)
     if not isinstance(views, Mapping):
@@ -354,6 +383,14 @@ def view_groups(views, columns: list[str]):
 
     groups = []
     for name, members in views.items():
+        maps = ""
+        if isinstance(members, Mapping):
+            unknown = set(members) - {"columns", "features"}
+            if unknown or "columns" not in members:
+                raise ValueError(
+                    f"views[{name!r}] must have 'columns' and may have 'features', not {sorted(members)}"
+                )
+            members, maps = members["columns"], str(members.get("features") or "")
         members = [members] if isinstance(members, (str, int, np.integer)) else members
-        groups.append((str(name), [name_of(member) for member in members]))
+        groups.append((str(name), [name_of(member) for member in members], maps))
     return groups

@@ -91,6 +91,13 @@ class Diagnosis:
         return plot.view_bars(self, ax=ax)
 
 
+class _Inputs(BaseEstimator):
+    """What scikit-learn's checks ask of an estimator."""
+
+    def __init__(self, dates=None, missing="error"):
+        self.dates, self.missing = dates, missing
+
+
 def diagnose(
     X,
     X_target,
@@ -98,10 +105,12 @@ def diagnose(
     views="each",
     ratio="logistic",
     ratio_lam="stable",
-    scale: str = "unit",
+    scale: str = "standard",
     view_threshold: float = 0.1,
     level: float = 0.05,
     permutations: int = 199,
+    dates=None,
+    missing: str = "indicator",
     random_state=0,
     threads: int | None = None,
     progress=False,
@@ -109,12 +118,14 @@ def diagnose(
     """Compares the inputs of a training and a target sample.
 
     ``X`` and ``X_target`` are what ``RobustClassifier.fit`` takes, and so are ``views``, ``ratio``,
-    ``scale``, ``view_threshold`` and ``progress``. ``level``: p-values up to this count as shift.
+    ``scale``, ``view_threshold``, ``dates``, ``missing`` and ``progress``. ``level``: p-values up to this count as shift.
     """
     if X_target is None:
         raise ValueError("diagnose compares two samples; give X_target")
-    given = training_data(BaseEstimator(), X, X_target)
+    given = training_data(_Inputs(dates, missing), X, X_target)
     options = {
+        "dates": dates,
+        "missing": missing,
         "views": view_groups(views, given.columns),
         "ratio": ratio_option(ratio),
         "ratio_lam": ratio_lam,
@@ -127,5 +138,6 @@ def diagnose(
     }
     with shown(progress) as callback:
         found = _core.diagnose(given.data, given.target, given.names, options, callback)
+    warn_of(given.data)
     warn_of(given.target)
     return Diagnosis(json.loads(found))

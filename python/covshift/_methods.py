@@ -23,5 +23,5 @@ METHODS = {
     for name, loss, generalize, summary in _core.methods()
 }
 METHODS["auto"] = _constructor(
-    "auto", "The method with the smallest importance-weighted held-out loss", generalize="auto"
+    "auto", "What held-out rows support: a mixture for log loss, else one method", generalize="auto"
 )

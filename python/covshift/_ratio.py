@@ -93,7 +93,7 @@ class LogisticRatio(DensityRatio):
 
     _name = "logistic"
 
-    def __init__(self, *, lam="cv", folds=5, scale="unit", random_state=0, threads=None):
+    def __init__(self, *, lam="cv", folds=5, scale="standard", random_state=0, threads=None):
         store(locals())
 
 
@@ -108,7 +108,7 @@ class GaussianRatio(DensityRatio):
 
     _name = "gaussian"
 
-    def __init__(self, *, scale="unit", random_state=0, threads=None):
+    def __init__(self, *, scale="standard", random_state=0, threads=None):
         store(locals())
 
 
@@ -129,7 +129,7 @@ class ULSIF(DensityRatio):
         centres=100,
         alpha=0.0,
         folds=5,
-        scale="unit",
+        scale="standard",
         random_state=0,
         threads=None,
     ):
@@ -151,7 +151,7 @@ class KLIEP(DensityRatio):
     _name = "kliep"
 
     def __init__(
-        self, *, kernel_width="cv", centres=100, folds=5, scale="unit", random_state=0, threads=None
+        self, *, kernel_width="cv", centres=100, folds=5, scale="standard", random_state=0, threads=None
     ):
         store(locals())
 
@@ -175,7 +175,7 @@ class KMM(DensityRatio):
         bound=1000.0,
         slack=None,
         folds=5,
-        scale="unit",
+        scale="standard",
         random_state=0,
         threads=None,
     ):

@@ -75,13 +75,15 @@ def weight_histogram(model, X, *, bins=30, ax=None):
     """
     ax = _axes(ax)
     log_ratio = model.log_ratio(X)
-    w = np.exp(log_ratio - log_ratio.max())
-    size = w.sum() ** 2 / (w**2).sum()
+    size = getattr(model, "effective_sample_size_", None)  # a classifier bounds its weights
+    if size is None:
+        w = np.exp(log_ratio - log_ratio.max())
+        size = w.sum() ** 2 / (w**2).sum()
     ax.hist(log_ratio / np.log(10), bins=bins, color="C0")
     ax.axvline(0, color="0.3", linewidth=0.8)
     ax.set_xlabel("log10 of the weight, P_target/P_train")
     ax.set_ylabel("training rows")
-    ax.set_title(f"effective sample size {size:.1f} of {len(w)}", fontsize="medium")
+    ax.set_title(f"effective sample size {size:.1f} of {len(log_ratio)}", fontsize="medium")
     return ax
 
 

@@ -102,12 +102,13 @@ class Contract(ProgramTest):
             "apart.csv", ["x1", "x2", "x3"], [[f"{8 + i % 5}", f"{i % 7}", "0"] for i in range(60)]
         )
         report = self.run_json(
-            "fit", self.train, "--target", apart, "--label", "y", "--lambda", "0.001", "-o", self.model
+            "fit", self.train, "--target", apart, "--label", "y", "--lambda", "0.001", "--method", "robust",
+            "-o", self.model
         )
         certificate = report["certificate"]
         self.assertFalse(certificate["reliable"])
         self.assertIn("Not promised: a bound", certificate["statement"])
-        certificate = self.fit("--lambda", "0.01")["certificate"]
+        certificate = self.fit("--lambda", "0.01", "--method", "robust")["certificate"]
         self.assertTrue(certificate["reliable"], certificate)
         self.assertIn("exceed", certificate["statement"])
 
@@ -161,7 +162,7 @@ class Contract(ProgramTest):
 
     def test_text_output_names_the_promise(self):
         out = self.run_ok(
-            "fit", self.train, "--target", self.target, "--label", "y", "-o", self.model
+            "fit", self.train, "--target", self.target, "--label", "y", "--method", "robust", "-o", self.model
         ).stdout
         self.assertIn("Promised", out)
         self.assertIn("Not promised", out)
@@ -173,8 +174,18 @@ class Contract(ProgramTest):
         )
         self.assertEqual(result.stdout + result.stderr, "")
 
+    def test_maps_of_views_and_of_the_fit(self):
+        views = self.write("maps.txt", "one = x1, x2 : quadratic\ntwo = x2\n")
+        report = self.fit("--method", "lr", "--views", views, "--features", "splines:3")
+        self.assertEqual(report["features"], ["quadratic", "splines:3", "splines:3"][: len(report["views"])])
+        report = self.fit("--method", "lr", "--features", "auto")
+        self.assertEqual([c["features"] for c in report["selection"]], ["linear", "nystroem:150"])
+        losses = [min(p["loss"] for p in c["path"]) for c in report["selection"]]
+        self.assertTrue(report["features"][0].startswith("nystroem" if losses[1] < losses[0] else "linear"))
+
     def test_selection_reports_standard_errors(self):
-        report = self.fit("--method", "robust", "--lambda", "iwcv", "--generalize", "temper:auto")
+        report = self.fit("--method", "robust", "--lambda", "iwcv", "--generalize", "temper:auto",
+                          "--lambdas", "0.0001,0.01,0.1,1,4")
         self.assertEqual(len(report["selection"]), 5)
         self.assertTrue(report["generalize"].startswith("temper:"))
         for candidate in report["selection"]:
@@ -201,10 +212,17 @@ class Contract(ProgramTest):
     def test_limits_are_reported_not_hidden(self):
         result = self.run_ok(
             "fit", self.train, "--target", self.target, "--label", "y", "-o", self.model,
-            "--lambda", "0.001", "--max-iterations", "1", "--json",
+            "--lambda", "0.001", "--max-iterations", "1", "--json", "--accept-unconverged",
         )
         self.assertEqual(json.loads(result.stdout)["status"], "iteration_limit")
         self.assertIn("not converged", result.stderr)
+        os.remove(self.model)
+        self.assert_fails(
+            1, "fit", self.train, "--target", self.target, "--label", "y", "-o", self.model,
+            "--lambda", "0.001", "--max-iterations", "1",
+            says=["not converged (iteration_limit)", "--accept-unconverged"],
+        )
+        self.assertFalse(os.path.exists(self.model))
 
     def test_help_and_version(self):
         self.assertIn("covshift fit", self.run_ok("--help").stdout)
@@ -261,7 +279,7 @@ class Contract(ProgramTest):
 
     def test_help_shows_values_and_defaults(self):
         text = " ".join(self.run_ok("fit", "--help").stdout.split())
-        for part in ("[values: unit|standard|none] [default: unit]", "[default: 0.1]",
+        for part in ("[values: unit|standard|none] [default: standard]", "[default: 0.1]",
                      "Random seed for folds and sampling"):
             self.assertIn(part, text)
 

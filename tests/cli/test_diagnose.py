@@ -184,7 +184,7 @@ class Compare(ProgramTest):
         names = [m["method"] for m in report["methods"]]
         self.assertEqual(
             set(names),
-            {"lr", "iw", "tempered", "robust", "robust-view", "overlap", "adv01", "robust01",
+            {"auto", "lr", "iw", "tempered", "robust", "robust-view", "overlap", "adv01", "robust01",
              "robust01-view", "overlap01", "svm", "iw-svm"},
         )
         for m in report["methods"]:

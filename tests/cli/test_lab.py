@@ -16,17 +16,21 @@ class Reproduce(ProgramTest):
         )
         self.assertEqual(out.returncode, 0, out.stderr)
         self.assertEqual(json.loads(out.stdout)["figure3"]["draws"], 2)
+        out = self.call("reproduce", "figure3", "-o", self.path("lab"), "--seeds", "2")
+        self.assertEqual(out.returncode, 1)
+        self.assertIn("figures have one seed", out.stderr)
         for ending in ("md", "csv", "svg", "json"):
             self.assertTrue(os.path.getsize(self.path(f"lab/figure3.{ending}")) > 100)
 
     @unittest.skipUnless(os.path.isdir(DATA), "there is no shared/data beside the checkout")
     def test_table(self):
-        call = ["reproduce", "table2", "--data", DATA, "--draws", "2", "--json", "--seed", "3"]
+        call = ["reproduce", "table2", "--data", DATA, "--draws", "2", "--json", "--seed", "3", "--seeds", "2"]
         one = self.call(*call, "-o", self.path("one"))
         self.assertEqual(one.returncode, 0, one.stderr)
         table = json.loads(one.stdout)["table2"]
         self.assertEqual([row["name"] for row in table["rows"]],
                          ["Seed", "Vertebral", "Vehicle", "Spam"])
+        self.assertEqual(table["draws"], 4)
         two = self.call(*call, "-o", self.path("two"), "--threads", "1")
         self.assertEqual(one.stdout, two.stdout, "reproducible from its seed")
         for ending in ("md", "csv", "svg", "json"):

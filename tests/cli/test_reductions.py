@@ -55,6 +55,20 @@ class Reductions(ProgramTest):
         )
         self.assert_different(robust, iw)
 
+    def test_the_unsquared_norm_is_the_square_with_another_lambda(self):
+        for method in ("robust", "robust01"):
+            report = self.run_json(
+                "fit", self.train, "--target", self.target, "--label", "y", "-o", self.path("n.json"),
+                "--method", method, "--penalty", "norm", "--lambda", "0.02", "--tolerance", "1e-9",
+            )
+            self.assertEqual((report["penalty"], report["status"]), ("norm", "converged"))
+            self.assertGreaterEqual(report["gap"], 0)
+            self.assertLessEqual(report["gap"], 1e-9 * max(1, report["objective"]))
+            norm = self.probabilities("--method", method, "--penalty", "norm", "--lambda", "0.02")
+            same = str(report["squared_lambda"])
+            self.assert_same(norm, self.probabilities("--method", method, "--lambda", same), places=3)
+            self.assert_different(norm, self.probabilities("--method", method, "--lambda", "0.02"))
+
     def test_no_shift_makes_robust_equal_lr(self):
         self.assert_same(
             self.probabilities("--method", "robust", "--lambda", "0.01", target=self.train),

@@ -47,7 +47,7 @@ struct Data {
     data.labels = train.y;
     data.classes = 2;
     data.target = &target_view;
-    data.views = {{"x1", "x2"}, {0, 1}};
+    data.views = {{"x1", "x2"}, {{0}, {1}}, {"", ""}};
     truth = {target_view, target.y};
   }
 };
@@ -148,7 +148,7 @@ TEST(Compare, RunsTheWholeTableAndTempered) {
   CompareOptions options = quick({});
   options.map = {0, 1, "x1", "x2"};
   const Comparison c = compare(d.data, &d.truth, options);
-  ASSERT_EQ(c.methods.size(), methods().size() + 1);
+  ASSERT_EQ(c.methods.size(), methods().size() + 2);  // auto and tempered
   EXPECT_EQ(of(c, "tempered").generalize.substr(0, 7), "temper:");
   EXPECT_EQ(of(c, "robust-view").generalize, "views");
   for (const Compared& m : c.methods) {

@@ -147,7 +147,8 @@ TEST(Arff, Errors) {
   EXPECT_THAT(message("@relation r\n"), StartsWith("a.arff:1: there is no @data line"));
   EXPECT_THAT(message("@data\n1\n"), StartsWith("a.arff:1:1: there is no @attribute"));
   EXPECT_THAT(message("1,2\n"), StartsWith("a.arff:1:1: '1,2' is not @relation"));
-  EXPECT_THAT(message("@attribute a date\n"), StartsWith("a.arff:1:3: the type 'date' is not"));
+  EXPECT_THAT(message("@attribute a relational\n"),
+              StartsWith("a.arff:1:3: the type 'relational' is not"));
   EXPECT_THAT(message("@attribute a {x\n"), StartsWith("a.arff:1:3: the list of values is not"));
   EXPECT_THAT(message("@attribute a real\n@attribute a real\n"),
               StartsWith("a.arff:2:2: the attribute 'a' is declared twice"));

@@ -154,7 +154,8 @@ TEST(Diagnose, CategoriesAreOneFeature) {
   const std::vector<Feature> features = {{"site", {0, 1, 2}, {"a", "b", "c"}}, {"age", {3}, {}}};
   Views views;
   views.names = {"site", "age"};
-  views.view_of = {0, 0, 0, 1};
+  views.columns = {{0, 1, 2}, {3}};
+  views.maps.resize(2);
   const Diagnosis d = diagnosed(draw(500, 0.7), draw(500, 0.2), features, views, {});
   ASSERT_EQ(d.features.size(), 2U);
   EXPECT_THAT(d.features[0].levels, ElementsAre("a", "b", "c", "(other)"));

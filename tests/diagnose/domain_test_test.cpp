@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "tests/diagnose/support.hpp"
 
@@ -193,7 +194,9 @@ TEST(DomainTest, WideSparseDataAreHashed) {
   const Matrix target = draw(300, 40);
   Views all;
   all.names = {"all"};
-  all.view_of.assign(5000, 0);
+  all.columns.emplace_back(5000);
+  std::iota(all.columns[0].begin(), all.columns[0].end(), 0);
+  all.maps.resize(1);
   const auto p = [&](const Matrix& to) {
     DiagnoseOptions options;
     options.ratio.lambda = {RatioLambda::Rule::value, 0.01};

@@ -46,7 +46,8 @@ inline std::vector<std::string> names(std::size_t cols) {
 inline Views each(std::size_t cols) {
   Views views;
   views.names = names(cols);
-  for (std::size_t j = 0; j < cols; ++j) views.view_of.push_back(static_cast<std::int32_t>(j));
+  for (std::size_t j = 0; j < cols; ++j) views.columns.push_back({static_cast<std::int32_t>(j)});
+  views.maps.resize(cols);
   return views;
 }
 

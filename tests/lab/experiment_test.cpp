@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -58,6 +59,30 @@ TEST(Experiment, IsTheSameForAnyThreadsAndNumberOfDraws) {
     }
   }
   EXPECT_NE(one[0][0].log_loss, one[1][0].log_loss) << "draws differ";
+  // Several seeds: the draws of each, one after the other.
+  ExperimentOptions seeds = few(2, 2);
+  seeds.seeds = 2;
+  const auto both = run_draws(data, two, default_reading(), seeds);
+  ExperimentOptions second = few(2, 2);
+  ++second.seed;
+  const auto last = run_draws(data, two, default_reading(), second);
+  ASSERT_EQ(both.size(), 4U);
+  for (std::size_t draw = 0; draw < 2; ++draw) {
+    EXPECT_EQ(both[draw][0].log_loss, one[draw][0].log_loss);
+    EXPECT_EQ(both[draw + 2][0].log_loss, last[draw][0].log_loss);
+  }
+}
+
+// What the paper states, whatever the defaults of FitOptions become.
+TEST(Experiment, FitsAsThePaperDoes) {
+  const FitOptions fit = paper_fit();
+  EXPECT_EQ(fit.lambdas, (std::vector<double>{0x1p-16, 0x1p-12, 0x1p-8, 0x1p-4, 1}));
+  EXPECT_EQ(fit.folds, 5);
+  EXPECT_EQ(fit.shift.view_threshold, 0.1);
+  EXPECT_EQ(fit.shift.ratio.method, RatioMethod::logistic);
+  for (const Contestant& c : log_loss_contestants()) {
+    EXPECT_EQ(c.lambda.kind, c.method == "lr" ? Kind::cv : Kind::iwcv) << c.method;
+  }
 }
 
 // The shift estimated once for all methods is the one that each would have estimated.
@@ -66,9 +91,9 @@ TEST(Experiment, EqualsASeparateFit) {
   const Split split = draw_split(data, default_reading().sampling, 5, 0);
   const std::vector<Contestant> contestants = {{"robust", {Kind::fixed, 0.01}},
                                                {"robust-view", {Kind::iwcv}}};
-  const std::vector<Outcome> outcomes = run_split(split, contestants, ShiftOptions{}, 7);
+  const std::vector<Outcome> outcomes = run_split(split, contestants, paper_fit(), 7);
   for (std::size_t c = 0; c < contestants.size(); ++c) {
-    FitOptions options;
+    FitOptions options = paper_fit();
     options.method = contestants[c].method;
     options.lambda = contestants[c].lambda;
     options.solve.seed = 7;
@@ -80,7 +105,7 @@ TEST(Experiment, EqualsASeparateFit) {
       bits -= std::log2(p.p[2 * i + static_cast<std::size_t>(split.target_labels[i])]);
     }
     EXPECT_NEAR(outcomes[c].log_loss, bits / static_cast<double>(p.rows), 1e-12);
-    EXPECT_EQ(outcomes[c].lambda, model.lambda());
+    EXPECT_EQ(outcomes[c].lambda, model.report().lambda);
   }
 }
 
@@ -135,14 +160,44 @@ TEST(Tables, MarkTheBestAndStatisticalTies) {
 TEST(Tables, TheCommandSaysWhatDiffers) {
   TableRun run = made_table();
   EXPECT_EQ(report(run).json["command"],
-            "covshift reproduce table2 --data DIR -o OUT --draws 4 --seed 0");
+            "covshift reproduce table2 --data DIR -o OUT --draws 4 --seed 0 --seeds 1");
   run.reading.sampling.crossing = 0;
   run.reading.sampling.a_high = 3;
   run.reading.sampling.replacement = false;
-  run.reading.shift.ratio.lambda = RatioLambda::parse("0.01");
+  run.reading.fit.shift.ratio.lambda = RatioLambda::parse("0.01");
+  run.reading.fit.lambdas = {0.5, 2};
   EXPECT_EQ(report(run).json["command"],
-            "covshift reproduce table2 --data DIR -o OUT --draws 4 --seed 0 --crossing 0.0 --a 2.0 "
-            "3.0 --without-replacement --ratio-lambda 0.01");
+            "covshift reproduce table2 --data DIR -o OUT --draws 4 --seed 0 --seeds 1 --crossing "
+            "0.0 --a 2.0 "
+            "3.0 --without-replacement --ratio-lambda 0.01 --lambdas 0.5,2");
+}
+
+// A claim is judged against the best rival, and only by differences that are significant.
+TEST(Results, JudgeAgainstTheBestRival) {
+  TableRun run = made_table();
+  const auto two = report(run).json;
+  const std::array<const char*, 4> names = {"robust01", "adv01", "svm", "iw-svm"};
+  for (std::size_t c = 0; c < 4; ++c) run.contestants[c].method = names[c];
+  run.accuracy = true;
+  run.measure = "accuracy";
+  for (std::vector<Outcome>& draw : run.rows[0].outcomes) {
+    for (Outcome& o : draw) o.accuracy = 1 - o.log_loss / 10;
+    draw[1].accuracy = draw[0].accuracy + 0.01;  // a little better than the first, always
+  }
+  const std::string text = claims_table(report(run).json, two, two);
+  EXPECT_THAT(text,
+              HasSubstr("Robust 0-1 improves on Adv 0-1 | holds on 0 of 1; contradicted: Data "
+                        "| Data 0.985 against adv01 0.995 (p = "));
+  EXPECT_THAT(text,
+              HasSubstr("or not distinguishable from it | holds on 0 of 1; contradicted: Data "
+                        "| Data 0.985 against adv01"));
+  EXPECT_THAT(text, HasSubstr("Table 2: Robust-View has the lowest log loss | holds on 0 of 1; not "
+                              "decided: Data | Data 0.150 against robust 0.200 (p = "));
+  EXPECT_THAT(text,
+              HasSubstr("Robust has a lower log loss than LR and IW | holds on 1 of 1: Data | "
+                        "Data 0.200 against lr 2.150 (p = "));
+  EXPECT_THAT(text, HasSubstr("LR is worse than guessing (log2 6 = 2.585 bits) | holds on 0 of 1; "
+                              "contradicted: Data | Data 2.150 against guessing 2.585 (p = "));
 }
 
 TEST(Results, NeedAllExperiments) {

@@ -26,10 +26,10 @@ def test_attributes(wine):
     assert model.coef_.shape == (14, 3)
     assert model.certificate_.gap <= 1e-6 and str(model.certificate_).startswith("Promised")
     assert [v.name for v in model.views_] == ["all"] and len(model.views_[0].features) == 13
-    assert model.lam_ in [2.0**-k for k in (16, 12, 8, 4, 0)]
-    assert len(model.path_[0][2]) == 5
+    assert 2.0**-18 <= model.lam_ <= 4
+    assert 4 <= len(model.path_[0][2]) <= 11  # a path ends when it rises
     assert 1 <= model.effective_sample_size_ <= 100
-    assert model.status_ == "converged" and model.method_ == "robust"
+    assert model.status_ == "converged" and model.method_ == "auto"
     assert model.score(X_target, y_target) > 0.7
     psi = model.decision_function(X_target)
     p = np.exp(psi - psi.max(axis=1, keepdims=True))
@@ -55,7 +55,9 @@ def test_named_methods_match_the_table(wine):
         model = getattr(covshift, name.replace("-", "_"))(lam=0.1, ratio_lam="paper", views="each")
         assert (model.loss, model.generalize) == (loss, generalize)
         assert model.fit(X, y, X_target).method_ == name
-    assert covshift.auto(lams=[0.01], ratio_lam="paper").fit(X, y, X_target).path_[1][0] == "iw"
+    auto = covshift.auto(lams=[0.01], ratio_lam="paper").fit(X, y, X_target)
+    assert [tried[0] for tried in auto.path_[:2]] == ["lr", "lr"]  # lambda by cv, and by both samples
+    assert abs(sum(tried.share for tried in auto.tried_) - 1) < 1e-9 and "mixed" in auto.choice_
 
 
 def test_robust_is_less_certain_far_from_training_data(shifted):

@@ -9,7 +9,7 @@ from covshift import _core
 
 TABLES = _core.options()
 # Parameters that are not in the table: data and callbacks.
-OWN = {"X", "X_target", "progress", "feature"}
+OWN = {"X", "X_target", "progress", "feature", "model", "y", "scoring", "truth"}
 
 
 def as_text(value):

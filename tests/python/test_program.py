@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import joblib
 import numpy as np
@@ -125,7 +126,7 @@ def test_pickle_and_joblib_are_the_model_file(shifted, tmp_path):
         else:
             estimator.fit(X, X_target)
         data = pickle.dumps(estimator)
-        assert b'"version": 1' in data and b'"checksum"' in data
+        assert b'"version": ' in data and b'"checksum"' in data
         joblib.dump(estimator, tmp_path / "model.joblib")
         for again in (pickle.loads(data), joblib.load(tmp_path / "model.joblib")):
             np.testing.assert_array_equal(again.log_ratio(X), estimator.log_ratio(X))
@@ -133,7 +134,7 @@ def test_pickle_and_joblib_are_the_model_file(shifted, tmp_path):
                 np.testing.assert_array_equal(again.predict_proba(X), estimator.predict_proba(X))
                 assert again.certificate_ == estimator.certificate_
                 assert again.get_params() == estimator.get_params()
-        damaged = data.replace(b'"version": 1', b'"version": 9')
+        damaged = re.sub(rb'"version": \d', b'"version": 9', data)
         with pytest.raises(ValueError, match="newer covshift"):
             pickle.loads(damaged)
 

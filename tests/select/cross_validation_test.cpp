@@ -8,6 +8,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
+#include "covshift/select/mixture.hpp"
 
 namespace covshift {
 namespace {
@@ -110,7 +111,7 @@ TEST(Folds, LeaveOutExamplesOfWeightZero) {
 
 /// The definition, with the data of each fold copied, for log loss in one dimension.
 double naive(const Data& d, double lambda, const std::vector<int>& fold, int folds,
-             std::span<const double> log_importance) {
+             std::span<const double> importance) {
   double sum = 0;
   for (int f = 0; f < folds; ++f) {
     std::vector<double> x;
@@ -131,7 +132,7 @@ double naive(const Data& d, double lambda, const std::vector<int>& fold, int fol
       if (fold[i] != f) continue;
       const double lead = (t[1] - t[0]) * d.x[i] + t[3] - t[2];
       const double loss = std::log1p(std::exp(d.y[i] == 1 ? -lead : lead));
-      sum += loss * (log_importance.empty() ? 1 : std::exp(log_importance[i]));
+      sum += loss * (importance.empty() ? 1 : importance[i]);
     }
   }
   return sum / static_cast<double>(d.y.size());
@@ -147,12 +148,14 @@ TEST(CrossValidation, IsTheMeanHeldOutLoss) {
   cv.solve.tolerance = 1e-12;
   const std::vector<int> fold = stratified_folds(d.problem.features, d.y, {}, 4, 3);
   for (const bool importance : {false, true}) {
-    if (importance) cv.log_importance = d.log_weight;
+    std::vector<double> weight;
+    for (const double l : d.log_weight) weight.push_back(std::exp(l));
+    if (importance) cv.importance = weight;
     const std::vector<CrossValidated> points = cross_validate(d.problem, cv);
     ASSERT_EQ(points.size(), 3U);
     EXPECT_EQ(points[0].lambda, 1);  // largest first
     for (const CrossValidated& point : points) {
-      EXPECT_NEAR(point.loss, naive(d, point.lambda, fold, 4, cv.log_importance), 1e-6);
+      EXPECT_NEAR(point.loss, naive(d, point.lambda, fold, 4, cv.importance), 1e-6);
       EXPECT_GT(point.standard_error, 0);
     }
   }
@@ -178,11 +181,125 @@ TEST(CrossValidation, UniformImportanceChangesNothing) {
   CrossValidation cv;
   cv.lambdas = {0.01, 0.1};
   const auto plain = cross_validate(d.problem, cv);
-  const std::vector<double> zero(50, 0.0);
-  cv.log_importance = zero;
+  const std::vector<double> one(50, 1.0);
+  cv.importance = one;
   const auto weighted = cross_validate(d.problem, cv);
   EXPECT_EQ(plain[0].loss, weighted[0].loss);
   EXPECT_EQ(plain[1].standard_error, weighted[1].standard_error);
+}
+
+TEST(Folds, ChangeLittleWithTheData) {
+  Random random(3);
+  const std::size_t rows = 400;
+  const std::size_t cols = 6;
+  std::vector<double> x(rows * cols);
+  std::vector<double> jittered;
+  std::vector<double> reordered(rows * cols);
+  std::vector<int> y(rows);
+  for (double& v : x) v = random.normal();
+  for (const double v : x) jittered.push_back(v * (1 + 1e-7 * random.normal()));
+  for (std::size_t i = 0; i < rows; ++i) {
+    y[i] = static_cast<int>(random.below(2));
+    for (std::size_t j = 0; j < cols; ++j) reordered[i * cols + cols - 1 - j] = x[i * cols + j];
+  }
+  const auto folds = [&](const std::vector<double>& of, unsigned long long seed) {
+    return stratified_folds(MatrixView::dense(of.data(), rows, cols), y, {}, 5, seed);
+  };
+  const auto differ = [&](const std::vector<int>& a, const std::vector<int>& b) {
+    int n = 0;
+    for (std::size_t i = 0; i < rows; ++i) n += a[i] != b[i] ? 1 : 0;
+    return n;
+  };
+  EXPECT_LE(differ(folds(x, 0), folds(jittered, 0)), 4);
+  EXPECT_LE(differ(folds(x, 0), folds(reordered, 0)), 2);
+  EXPECT_GT(differ(folds(x, 0), folds(x, 1)), 200);
+}
+
+TEST(CrossValidation, RefinesLambdaByAParabola) {
+  // loss = (log lambda - log 0.02)^2 at uneven distances
+  std::vector<CrossValidated> points;
+  for (const double lambda : {4.0, 1.0, 0.05, 0.01, 0.001}) {
+    points.push_back({lambda, std::pow(std::log(lambda / 0.02), 2), 0});
+  }
+  EXPECT_NEAR(refined_lambda(points), 0.02, 0.0002);         // in steps of 1%
+  EXPECT_EQ(refined_lambda(std::span(points).first(2)), 1);  // an end
+  points[3].loss = points[2].loss;
+  EXPECT_EQ(refined_lambda(std::span(points).subspan(2, 1)), 0.05);
+}
+
+TEST(CrossValidation, DefensiveImportanceIsHalfOfOneAndHalfOfTheWeight) {
+  const std::vector<double> log_weight = {std::log(1.0), std::log(3.0), std::log(8.0)};
+  const std::vector<double> count = {2, 1, 0};
+  const std::vector<double> v = defensive_importance(log_weight, count);
+  EXPECT_NEAR(v[0], 0.5 + 0.5 * 1 / (5.0 / 3), 1e-14);
+  EXPECT_NEAR(v[1], 0.5 + 0.5 * 3 / (5.0 / 3), 1e-14);
+  EXPECT_TRUE(defensive_importance({}, {}).empty());
+}
+
+TEST(CrossValidation, StopsWhenLossesRise) {
+  const auto game = log_game(2);
+  const Data d = draw(*game, 60);
+  CrossValidation cv;
+  cv.lambdas = {0.05, 4, 30, 200, 1000};
+  cv.patience = 2;
+  EXPECT_EQ(held_out(d.problem, cv).lambdas.size(), 5U);  // falling towards small lambdas
+  std::vector<int> noise = d.y;
+  Problem problem = d.problem;
+  problem.labels = noise;
+  Random random(1);
+  for (int& y : noise) y = static_cast<int>(random.below(2));
+  cv.lambdas = {4, 1, 0.1, 0.01, 0.001, 1e-4, 1e-5};
+  EXPECT_LT(held_out(problem, cv).lambdas.size(), 7U);
+}
+
+TEST(CrossValidation, InterpolatesPotentials) {
+  HeldOut held;
+  held.lambdas = {1, 0.01};
+  held.count = {1, 1};
+  held.potentials = {0, 1, 2, 3, 10, 11, 12, 13};
+  EXPECT_EQ(held.potentials_at(1), (std::vector<double>{0, 1, 2, 3}));
+  EXPECT_EQ(held.potentials_at(0.01), (std::vector<double>{10, 11, 12, 13}));
+  EXPECT_NEAR(held.potentials_at(0.1)[1], 6, 1e-12);
+}
+
+TEST(Mixture, SharesMaximiseTheHeldOutLikelihood) {
+  Random random(2);
+  const std::size_t n = 80;
+  std::vector<double> likelihood;
+  std::vector<double> weight(n);
+  for (std::size_t i = 0; i < 3 * n; ++i) likelihood.push_back(0.05 + 0.9 * random.uniform());
+  for (double& w : weight) w = 0.5 + random.uniform();
+  const std::vector<double> prior = {3.25, 0.25, 0.25};
+  const auto objective = [&](const std::vector<double>& share) {
+    double sum = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      double p = 0;
+      for (std::size_t c = 0; c < 3; ++c) p += share[c] * likelihood[c * n + i];
+      sum += weight[i] * std::log(p);
+    }
+    for (std::size_t c = 0; c < 3; ++c) sum += prior[c] * std::log(share[c]);
+    return sum;
+  };
+  const std::vector<double> share = mixture_shares(likelihood, weight, prior);
+  EXPECT_NEAR(share[0] + share[1] + share[2], 1, 1e-12);
+  const double most = objective(share);
+  for (int trial = 0; trial < 300; ++trial) {
+    std::vector<double> other = share;
+    const double step = 0.02 * random.uniform();
+    const std::size_t from = random.below(3);
+    other[from] -= std::min(step, 0.9 * other[from]);
+    other[(from + 1) % 3] += share[from] - other[from];
+    EXPECT_LE(objective(other), most + 1e-6);
+  }
+}
+
+TEST(Mixture, ThePriorBoundsAShareFromBelow) {
+  const std::vector<double> likelihood = {1e-300, 1e-300, 0,
+                                          1,      1,      1};  // all rows speak for the second
+  const std::vector<double> weight = {4, 5, 6};
+  const std::vector<double> prior = {3.5, 0.5};
+  const std::vector<double> share = mixture_shares(likelihood, weight, prior);
+  EXPECT_NEAR(share[0], 3.5 / 19, 1e-9);
 }
 
 TEST(CrossValidation, PrefersMoreRegularisationOnTies) {
@@ -200,9 +317,9 @@ TEST(CrossValidation, InvalidOptionsAndCancellationAreErrors) {
   EXPECT_THROW(cross_validate(d.problem, cv), Error);
   cv.folds = 5;
   const std::vector<double> three(3, 0.0);
-  cv.log_importance = three;
+  cv.importance = three;
   EXPECT_THROW(cross_validate(d.problem, cv), Error);
-  cv.log_importance = {};
+  cv.importance = {};
   cv.cancelled = [] { return true; };
   try {
     cross_validate(d.problem, cv);

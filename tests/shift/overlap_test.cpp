@@ -44,6 +44,7 @@ class Overlap : public ::testing::Test {
     const Shift under = shift(assumption);
     const Shift::Ratios rows = under.at(view(train_));
     const std::unique_ptr<Game> game = make_game(loss, k);
+    const std::vector<int> scale_of_column = under.scales_of(std::vector<std::int32_t>{0, 1});
     Problem problem;
     problem.game = game.get();
     problem.features = view(train_);
@@ -53,7 +54,7 @@ class Overlap : public ::testing::Test {
       problem.log_weight = rows.log_weight;
       problem.log_scale = rows.log_scale;
       problem.scales = under.scales();
-      problem.scale_of_column = under.scale_of_column();
+      problem.scale_of_column = scale_of_column;
     }
     SolveOptions solve_options;
     solve_options.tolerance = 1e-14;
@@ -66,7 +67,7 @@ class Overlap : public ::testing::Test {
 
   std::vector<double> train_, target_;
   std::vector<int> labels_;
-  Views views_{{"one", "two"}, {0, 1}};
+  Views views_{{"one", "two"}, {{0}, {1}}, {"", ""}};
   ShiftOptions options_;
 };
 

@@ -36,7 +36,7 @@ class ShiftTest : public ::testing::Test {
 
   std::vector<double> train_, target_;
   const double bound_ = sample_bound(200, 200).scale;
-  Views views_{{"one", "two"}, {0, 1}};
+  Views views_{{"one", "two"}, {{0}, {1}}, {"", ""}};
   ShiftOptions options_;
 };
 
@@ -84,8 +84,7 @@ TEST_F(ShiftTest, AViewThatGeneralizesHasTheRatioOfItsOwnInputs) {
   EXPECT_TRUE(shift.views()[1].generalized);
   EXPECT_GT(shift.views()[0].kl, 0.5);  // N(1,1) against N(0,1): 1
   EXPECT_LT(shift.views()[1].kl, 0.1);
-  EXPECT_EQ(shift.scale_of_column()[0], 0);
-  EXPECT_EQ(shift.scale_of_column()[1], 1);
+  EXPECT_EQ(shift.scales_of(std::vector<std::int32_t>{0, 1, 1, 0}), (std::vector<int>{0, 1, 1, 0}));
   EXPECT_EQ(shift.scale_of_bias(), 0);
   RatioOptions own = options_.ratio;
   own.columns = {1};

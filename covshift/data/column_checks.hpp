@@ -1,0 +1,18 @@
+// What looks wrong with the columns of a training table, in words and with a remedy.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "covshift/data/encoder.hpp"
+#include "covshift/data/table.hpp"
+
+namespace covshift {
+
+/// One sentence for each kind of doubt, about the columns that became features of `encoder` and the
+/// label (empty: none): identifiers, row numbers, dates and numbers that were read as text, columns
+/// that are constant, a label that is a quantity. Remedies name the program's flags.
+std::vector<std::string> column_warnings(const Table& train, const Encoder& encoder,
+                                         const std::string& label);
+
+}  // namespace covshift

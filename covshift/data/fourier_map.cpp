@@ -1,0 +1,106 @@
+// Random Fourier features of the Gaussian kernel (Rahimi and Recht 2007): with z the standardised
+// row, phi_j(x) = s (cos(f_j'z + b_j) - c_j), f_j ~ N(0, I / width^2), b_j uniform on [0, 2 pi]; s
+// and c from normalise().
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/random.hpp"
+#include "covshift/data/gaussian_map.hpp"
+#include "covshift/data/json_fields.hpp"
+#include "covshift/data/maps.hpp"
+
+namespace covshift {
+namespace {
+
+class Fourier final : public FeatureMap {
+ public:
+  Fourier(Standardised columns, double width, PaddedRows frequencies, std::vector<double> phases)
+      : columns_(std::move(columns)),
+        width_(width),
+        frequencies_(std::move(frequencies)),
+        phases_(std::move(phases)),
+        normal_{std::vector<double>(phases_.size(), 0.0), 1} {}
+  void normalise_by(Normalisation normal) { normal_ = std::move(normal); }
+
+  [[nodiscard]] std::size_t outputs() const override { return phases_.size(); }
+  void apply(const DenseBlock& x, double* out, std::size_t stride) const override {
+    const std::size_t pitch = padded(columns_.columns());
+    std::vector<double> z(block_rows * pitch);
+    columns_.apply(x, z.data());
+    std::vector<double> angle(outputs() * block_rows);
+    kernels().times({z.data(), pitch, x.rows, columns_.columns()}, frequencies_.values.data(),
+                    outputs(), angle.data());
+    for (std::size_t b = 0; b < x.rows; ++b) {
+      for (std::size_t j = 0; j < outputs(); ++j) {
+        out[b * stride + j] =
+            normal_.scale * (std::cos(angle[j * block_rows + b] + phases_[j]) - normal_.centre[j]);
+      }
+    }
+  }
+  [[nodiscard]] std::vector<std::string> names(
+      std::span<const std::string> /*columns*/) const override {
+    std::vector<std::string> list;
+    for (std::size_t j = 0; j < outputs(); ++j) list.push_back(fmt::format("fourier{}", j + 1));
+    return list;
+  }
+  [[nodiscard]] MapSpec spec() const override { return {"fourier", outputs(), width_}; }
+  [[nodiscard]] nlohmann::json store() const override {
+    return {{"columns", columns_.to_json()},
+            {"width", width_},
+            {"frequencies", frequencies_.to_json()},
+            {"phases", phases_},
+            {"centre", normal_.centre},
+            {"scale", normal_.scale}};
+  }
+
+ private:
+  Standardised columns_;
+  double width_;
+  PaddedRows frequencies_;
+  std::vector<double> phases_;
+  Normalisation normal_;
+};
+
+}  // namespace
+
+std::unique_ptr<FeatureMap> fit_fourier(const MapSpec& spec, const MapData& data) {
+  Standardised columns = Standardised::fit(data.train, data.weight);
+  constexpr std::size_t enough = 300;
+  const double width =
+      spec.width ? *spec.width : median_distance(pooled_rows(data, columns, enough));
+  Random random(data.seed);
+  PaddedRows frequencies(columns.columns());
+  std::vector<double> phases;
+  std::vector<double> one(columns.columns());
+  for (std::size_t j = 0; j < spec.size; ++j) {
+    for (double& f : one) f = random.normal() / width;
+    frequencies.add(one.data());
+    phases.push_back(random.uniform(0, 2 * std::numbers::pi));
+  }
+  auto map = std::make_unique<Fourier>(std::move(columns), width, std::move(frequencies),
+                                       std::move(phases));
+  map->normalise_by(normalise(*map, data));
+  return map;
+}
+
+std::unique_ptr<FeatureMap> load_fourier(const nlohmann::json& json, std::size_t columns) {
+  using detail::json_field;
+  const char* what = "features";
+  auto frequencies = PaddedRows::from_json(json, "frequencies", columns);
+  auto phases = json_field<std::vector<double>>(json, "phases", what);
+  Normalisation normal{json_field<std::vector<double>>(json, "centre", what),
+                       json_field<double>(json, "scale", what)};
+  if (phases.size() != frequencies.rows() || normal.centre.size() != frequencies.rows()) {
+    fail_input("features: {} frequencies, {} phases and {} centres", frequencies.rows(),
+               phases.size(), normal.centre.size());
+  }
+  auto map = std::make_unique<Fourier>(
+      Standardised::from_json(json_field<nlohmann::json>(json, "columns", what), columns),
+      json_field<double>(json, "width", what), std::move(frequencies), std::move(phases));
+  map->normalise_by(std::move(normal));
+  return map;
+}
+
+}  // namespace covshift

@@ -1,0 +1,393 @@
+#include "covshift/model/choose.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "covshift/base/error.hpp"
+#include "covshift/data/rows.hpp"
+#include "covshift/model/setting.hpp"
+#include "covshift/ratio/diagnostics.hpp"
+#include "covshift/select/mixture.hpp"
+
+namespace covshift {
+namespace {
+
+using Kind = Assumption::Kind;
+
+// docs/choice.md has the study of these numbers.
+constexpr double default_caution = 0.5;
+constexpr double baseline_rows = 3;      // prior of the baseline in the mixture, in rows
+constexpr double negligible = 0.01;      // shares below are not worth a component
+constexpr double share_steps = 1e4;      // shares are rounded: what a solver left open stays open
+constexpr double evidence = 2;           // standard errors to leave the baseline
+constexpr double unshifted = 0.99;       // effective share of the rows above which w is 1
+constexpr std::size_t most_rows = 5000;  // more are not needed to choose
+constexpr int patience = 3;              // lambdas that are worse in a row
+
+/// 2^2, 1, ..., 2^-18: wide enough that its ends are hardly ever chosen.
+std::vector<double> default_lambdas() {
+  std::vector<double> grid;
+  for (int power = 2; power >= -18; power -= 2) grid.push_back(std::ldexp(1.0, power));
+  return grid;
+}
+
+std::vector<Assumption> open_assumptions(double caution) {
+  if (caution <= 0) return {{Kind::none}, {Kind::test}};
+  if (caution >= 1) return {{Kind::train}};
+  return {{Kind::none}, {Kind::overlap}};
+}
+
+void need_target(const Plan& plan, const TrainingData& data) {
+  if (data.target != nullptr) return;
+  const bool shifted = std::any_of(plan.assumptions.begin(), plan.assumptions.end(),
+                                   [](const Assumption& a) { return a.kind != Kind::none; });
+  if (shifted) {
+    fail_input(
+        "method {} needs a target: unlabelled inputs from where the model will be used; without "
+        "one use auto, lr, adv01 or svm",
+        plan.method);
+  }
+  if (plan.lambda.kind == LambdaChoice::Kind::iwcv) {
+    fail_input("iwcv weights held-out losses by the density ratio and needs a target; use cv");
+  }
+}
+
+/// Some of the training data, for choosing; all of them if densities come with the rows.
+struct SampledData {
+  SampledData(const TrainingData& all, std::size_t most, unsigned long long seed) : data(all) {
+    const auto total = [](const TrainingData& d) {
+      return d.sample_weight.empty()
+                 ? static_cast<double>(d.features.rows)
+                 : std::accumulate(d.sample_weight.begin(), d.sample_weight.end(), 0.0);
+    };
+    const GivenDensities& given = all.given_train;
+    const bool alone =
+        given.log_ratio.empty() && given.log_generalization.empty() && given.views.empty();
+    if (all.features.rows <= most || !alone) return;
+    const std::vector<std::size_t> rows =
+        stratified_sample(all.features, all.labels, all.sample_weight, most, seed);
+    features = take_rows(all.features, rows);
+    data.features = features.view();
+    data.features.finite = all.features.finite;
+    for (const std::size_t i : rows) {
+      labels.push_back(all.labels[i]);
+      if (!all.sample_weight.empty()) weight.push_back(all.sample_weight[i]);
+    }
+    data.labels = labels;
+    data.sample_weight = weight;
+    share = total(data) / total(all);
+  }
+  SampledData(const SampledData&) = delete;
+  SampledData& operator=(const SampledData&) = delete;
+
+  TrainingData data;
+  double share = 1;  ///< of the total weight
+  Matrix features;
+  std::vector<int> labels;
+  std::vector<double> weight;
+};
+
+/// A candidate with what was held out from it.
+struct Trial {
+  Chosen chosen;
+  std::vector<double> losses;      ///< of held-out rows
+  std::vector<double> likelihood;  ///< of their labels, for log loss
+  Candidate report;
+};
+
+class Chooser {
+ public:
+  Chooser(const Plan& plan, const TrainingData& data, bool merged, const Shift& shift,
+          const Game& game, const FitOptions& options)
+      : plan_(plan),
+        game_(game),
+        options_(options),
+        shift_(shift),
+        // A grid that the caller gives is tried as it is, on all rows.
+        refine_(options.lambdas.empty()),
+        sample_(data, refine_ ? most_rows : data.features.rows, options.solve.seed),
+        cv_(cross_validation(options, merged)) {
+    const TrainingData& own = sample_.data;
+    if (own.target != nullptr) {
+      const std::vector<double> log_weight = shift.at(own.features, own.given_train).log_weight;
+      if (plan.lambda.kind == LambdaChoice::Kind::iwcv) {
+        for (const double l : log_weight) importance_.push_back(std::exp(l));
+      } else if (plan.lambda.kind != LambdaChoice::Kind::cv) {
+        importance_ = defensive_importance(log_weight, own.sample_weight);
+      }
+      shifted_ = effective_sample_size(log_weight, own.sample_weight) <
+                 unshifted * effective_sample_size(std::vector<double>(log_weight.size(), 0.0),
+                                                   own.sample_weight);
+    }
+    cv_.importance = importance_;
+    cv_.keep_potentials = plan.rule != Plan::Rule::only;
+    if (refine_) {
+      cv_.lambdas = default_lambdas();
+      cv_.patience = patience;
+    }
+    if (plan.lambda.kind == LambdaChoice::Kind::fixed) cv_.lambdas = {plan.lambda.value};
+  }
+
+  Choice run() {
+    const bool fixed = plan_.lambda.kind == LambdaChoice::Kind::fixed;
+    for (const std::string& map : plan_.maps) try_map(map);
+    Choice choice;
+    switch (plan_.rule) {
+      case Plan::Rule::only:
+        choice.components = {trials_[0].chosen};
+        break;
+      case Plan::Rule::least:
+      case Plan::Rule::margin:
+        choice = pick();
+        break;
+      case Plan::Rule::mixture:
+        choice = mix();
+        break;
+    }
+    for (Trial& t : trials_) choice.tried.push_back(std::move(t.report));
+    // The penalty is that of so many rows of evidence: with more rows it weighs less.
+    for (Chosen& c : choice.components) c.lambda *= fixed ? 1 : sample_.share;
+    return choice;
+  }
+
+ private:
+  void try_map(const std::string& map) {
+    const Mapped mapped(sample_.data, plan_.features, map, options_);
+    for (const Assumption& assumption : plan_.assumptions) {
+      // Without a visible shift all assumptions coincide.
+      if (plan_.rule == Plan::Rule::mixture && !shifted_ && assumption != plan_.assumptions[0]) {
+        continue;
+      }
+      announce();
+      const Setting setting(sample_.data, options_, mapped, shift_.assuming(assumption), game_);
+      const HeldOut held = held_out(setting.problem, cv_);
+      add({map, assumption}, held, importance_, "");
+      if (plan_.baseline && trials_.size() == 1) {
+        add({map, assumption}, held, {}, "cv");
+        std::swap(trials_[0], trials_[1]);  // the baseline is the first
+      }
+    }
+  }
+
+  void announce() {
+    const double done = static_cast<double>(trials_.size());
+    const double all = static_cast<double>(plan_.maps.size() * plan_.assumptions.size() +
+                                           (plan_.baseline ? 1 : 0));
+    cv_.progress = [this, done, all](double share) {
+      if (options_.progress) options_.progress("selection", (done + share) / all);
+    };
+  }
+
+  void add(Chosen chosen, const HeldOut& held, std::span<const double> importance,
+           const char* rule) {
+    Trial t;
+    t.report.path = held.curve(importance);
+    const CrossValidated& point = best(t.report.path);
+    chosen.lambda =
+        refine_ && held.lambdas.size() > 1 ? refined_lambda(t.report.path) : point.lambda;
+    t.chosen = chosen;
+    t.report.method = method_of(game_.name(), chosen.assumption.kind).name;
+    t.report.features = chosen.features;
+    t.report.generalize = to_string(chosen.assumption);
+    t.report.lambda = chosen.lambda;
+    t.report.lambda_choice = *rule != '\0' ? rule : to_string(plan_.lambda.kind);
+    if (plan_.rule == Plan::Rule::only) {
+      t.report.loss = point.loss;
+      t.report.standard_error = point.standard_error;
+      t.report.share = 1;
+    } else {
+      judge(held.potentials_at(chosen.lambda), held.count, t);
+    }
+    trials_.push_back(std::move(t));
+  }
+
+  /// Held-out losses of a trial, and their mean by the importance that all trials share.
+  void judge(const std::vector<double>& psi, const std::vector<double>& count, Trial& t) {
+    const auto k = static_cast<std::size_t>(game_.labels());
+    count_ = count;
+    for (std::size_t i = 0; i < count.size(); ++i) {
+      const double loss = game_.loss_at({psi.data() + i * k, k}, sample_.data.labels[i]);
+      t.losses.push_back(count[i] > 0 ? loss : 0);
+      t.likelihood.push_back(std::exp(-t.losses.back()));
+    }
+    const Mean mean = mean_of(t.losses, {});
+    t.report.loss = mean.value;
+    t.report.standard_error = mean.error;
+  }
+
+  struct Mean {
+    double value, error;
+  };
+  /// The mean of losses minus others (empty: 0), weighted by importance, and its standard error.
+  [[nodiscard]] Mean mean_of(std::span<const double> losses, std::span<const double> others) const {
+    double total = 0;
+    double sum = 0;
+    const auto difference = [&](std::size_t i) {
+      return losses[i] - (others.empty() ? 0 : others[i]);
+    };
+    for (std::size_t i = 0; i < count_.size(); ++i) {
+      total += count_[i] * importance(i);
+      sum += count_[i] * importance(i) * difference(i);
+    }
+    double squares = 0;
+    for (std::size_t i = 0; i < count_.size(); ++i) {
+      const double off = importance(i) * (difference(i) - sum / total);
+      squares += count_[i] * off * off;
+    }
+    return {sum / total, std::sqrt(squares) / total};
+  }
+  [[nodiscard]] double importance(std::size_t i) const {
+    return importance_.empty() ? 1 : importance_[i];
+  }
+
+  /// The expected cost is linear in shares, so a single candidate is the best mixture.
+  Choice pick() {
+    std::size_t least = 0;
+    for (std::size_t t = 1; t < trials_.size(); ++t) {
+      if (trials_[t].report.loss < trials_[least].report.loss) least = t;
+    }
+    std::string reason = fmt::format("{} of {} candidates has the smallest held-out loss",
+                                     name_of(trials_[least]), trials_.size());
+    if (plan_.rule == Plan::Rule::margin && least != 0) {
+      const Mean gain = mean_of(trials_[0].losses, trials_[least].losses);
+      const bool enough = gain.value > evidence * gain.error;
+      reason = fmt::format(
+          "{} has the smallest held-out loss of {} candidates, by {:.4f} +- {:.4f} less than {}, "
+          "which is {}left for at least {} standard errors",
+          name_of(trials_[least]), trials_.size(), gain.value, gain.error, name_of(trials_[0]),
+          enough ? "" : "not ", evidence);
+      if (!enough) least = 0;
+    }
+    trials_[least].report.share = 1;
+    return {{trials_[least].chosen}, {}, reason};
+  }
+
+  Choice mix() {
+    const std::size_t k = trials_.size();
+    std::vector<double> weight;
+    double sum = 0;
+    double squares = 0;
+    for (std::size_t i = 0; i < count_.size(); ++i) {
+      weight.push_back(count_[i] * importance(i));
+      sum += weight.back();
+      squares += weight.back() * importance(i);
+    }
+    for (double& w : weight) w *= sum / squares;  // to the effective number of rows
+    std::vector<double> likelihood;
+    for (const Trial& t : trials_) {
+      likelihood.insert(likelihood.end(), t.likelihood.begin(), t.likelihood.end());
+    }
+    std::vector<double> prior(k, 1 / static_cast<double>(k));
+    if (plan_.baseline) prior[0] += baseline_rows;
+    std::vector<double> share = mixture_shares(likelihood, weight, prior);
+    for (double& s : share) s = std::ceil(s * share_steps) / share_steps;
+    // The baseline stays, whatever its share: it bounds the loss of every row.
+    double kept = 0;
+    for (std::size_t t = 0; t < k; ++t) {
+      if (share[t] < negligible && !(plan_.baseline && t == 0)) share[t] = 0;
+      kept += share[t];
+    }
+    Choice choice;
+    for (std::size_t t = 0; t < k; ++t) {
+      trials_[t].report.share = share[t] / kept;
+      if (share[t] == 0) continue;
+      trials_[t].chosen.share = share[t] / kept;
+      choice.components.push_back(trials_[t].chosen);
+    }
+    std::stable_sort(choice.components.begin(), choice.components.end(),
+                     [](const Chosen& a, const Chosen& b) { return a.share > b.share; });
+    choice.reason = fmt::format(
+        "{} of {} candidates are mixed, by shares that fit {:.0f} effective held-out rows best{}",
+        choice.components.size(), k, sum * sum / squares,
+        plan_.baseline ? fmt::format("; no row's loss exceeds that of {} by more than {:.3g}",
+                                     name_of(trials_[0]), -std::log(trials_[0].report.share))
+                       : "");
+    return choice;
+  }
+
+  static std::string name_of(const Trial& t) {
+    return fmt::format("{} {} (lambda by {})", t.chosen.features, t.report.generalize,
+                       t.report.lambda_choice);
+  }
+
+  const Plan& plan_;
+  const Game& game_;
+  const FitOptions& options_;
+  const Shift& shift_;
+  bool refine_;
+  SampledData sample_;
+  CrossValidation cv_;
+  std::vector<double> importance_;  ///< of held-out losses; empty: 1
+  std::vector<double> count_;
+  bool shifted_ = false;
+  std::vector<Trial> trials_;
+};
+
+}  // namespace
+
+CrossValidation cross_validation(const FitOptions& options, bool merged) {
+  CrossValidation cv;
+  cv.lambdas = options.lambdas;
+  cv.folds = options.folds;
+  cv.seed = options.solve.seed;
+  cv.threads = options.solve.threads;
+  cv.solve = options.solve;
+  cv.copies_merged = merged;
+  cv.cancelled = options.cancelled;
+  return cv;
+}
+
+Plan plan_of(const TrainingData& data, const FitOptions& options) {
+  Plan plan;
+  const std::string loss = options.costs ? "cost" : options.loss.empty() ? "log" : options.loss;
+  plan.method = options.method;
+  plan.lambda = options.lambda;
+  const bool named = options.generalize || options.choose_temper;
+  if (options.method == "auto" && named) {
+    plan.method =
+        method_of(loss, options.choose_temper ? Kind::temper : options.generalize->kind).name;
+  }
+  const bool open = plan.method == "auto";
+  if (options.caution && !(*options.caution >= 0 && *options.caution <= 1)) {
+    fail_input("caution must lie in [0, 1], not {}", *options.caution);
+  }
+  plan.caution = options.caution.value_or(open ? default_caution : 1);
+  plan.features = !options.features.empty() ? options.features : open ? "auto" : "linear";
+  plan.maps = {plan.features};
+  if (maps_open(with_maps(data.views, plan.features))) plan.maps = {"linear", "nystroem:150"};
+  if (open) {
+    plan.assumptions = data.target != nullptr ? open_assumptions(plan.caution)
+                                              : std::vector<Assumption>{{Kind::none}};
+    plan.baseline = plan.assumptions[0].kind == Kind::none;
+  } else if (options.choose_temper) {
+    for (const double g : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+      plan.assumptions.push_back({Kind::temper, g});
+    }
+  } else {
+    plan.assumptions = {
+        options.generalize.value_or(Assumption{find_method(plan.method).generalize})};
+  }
+  need_target(plan, data);
+  const std::size_t candidates =
+      plan.maps.size() * plan.assumptions.size() + (plan.baseline ? 1 : 0);
+  const bool smooth =
+      !options.costs && (loss == "log" && (open || find_method(plan.method).loss == "log"));
+  if (candidates > 1) {
+    plan.rule = options.choose_temper ? Plan::Rule::least
+                : smooth              ? Plan::Rule::mixture
+                : plan.baseline       ? Plan::Rule::margin
+                                      : Plan::Rule::least;
+  }
+  return plan;
+}
+
+Choice choose(const Plan& plan, const TrainingData& data, bool merged, const Shift& shift,
+              const Game& game, const FitOptions& options) {
+  if (plan.rule == Plan::Rule::only && plan.lambda.kind == LambdaChoice::Kind::fixed) {
+    return {{{plan.maps[0], plan.assumptions[0], plan.lambda.value}}, {}, ""};
+  }
+  return Chooser(plan, data, merged, shift, game, options).run();
+}
+
+}  // namespace covshift

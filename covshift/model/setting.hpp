@@ -1,0 +1,53 @@
+// A training problem under an assumption, with mapped features; private to model/.
+#pragma once
+
+#include "covshift/model/classifier.hpp"
+
+namespace covshift {
+
+/// Features of the views, with the training rows that they make. The solver needs them all.
+struct Mapped {
+  /// `maps`: of views that name none; `open`: in place of auto.
+  Mapped(const TrainingData& data, const std::string& maps, const std::string& open,
+         const FitOptions& options)
+      : features(
+            Features::fit(close_maps(with_maps(data.views, maps), open),
+                          {data.features, data.sample_weight, data.target, options.solve.seed})),
+        rows(features, data.features, options.solve.threads) {}
+
+  Features features;
+  FeatureRows rows;
+};
+
+/// With the data the problem refers to.
+struct Setting {
+  Setting(const TrainingData& data, const FitOptions& options, const Mapped& mapped, Shift under,
+          const Game& game)
+      : shift(std::move(under)),
+        rows(shift.at(data.features, data.given_train)),
+        scale_of_column(shift.scales_of(mapped.features.view_of())) {
+    problem.game = &game;
+    problem.features = mapped.rows.view();
+    problem.labels = data.labels;
+    problem.lambda = 1;
+    problem.penalty = options.penalty;
+    problem.bias = options.bias;
+    problem.sample_weight = data.sample_weight;
+    if (shift.weighted()) {
+      problem.log_weight = rows.log_weight;
+      problem.log_scale = rows.log_scale;
+      problem.scales = shift.scales();
+      problem.scale_of_column = scale_of_column;
+      problem.scale_of_bias = shift.scale_of_bias();
+    }
+  }
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
+
+  Shift shift;
+  Shift::Ratios rows;
+  std::vector<int> scale_of_column;
+  Problem problem;
+};
+
+}  // namespace covshift

@@ -1,0 +1,131 @@
+#include "covshift/promise/concept.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "covshift/base/error.hpp"
+#include "covshift/promise/inference.hpp"
+#include "covshift/promise/losses.hpp"
+#include "covshift/promise/regression.hpp"
+
+namespace covshift {
+namespace {
+
+using Vector = Eigen::VectorXd;
+
+/// Values of a function of x and y in both samples, and a guess at its mean given x.
+struct Quantity {
+  Vector train, target;
+  Vector guess, target_guess;
+};
+
+ConceptCheck compare(const WeightedSamples& samples, const Quantity& q) {
+  const Regression expected = regression_mean(samples, q.train, q.guess, q.target_guess);
+  ConceptCheck check;
+  check.observed = q.target.mean();
+  check.expected = expected.value;
+  // observed - expected: the target's rows enter by what the regression does not explain.
+  const Vector residual = q.target - expected.fitted;
+  const auto m = static_cast<double>(residual.size());
+  const Vector influence = (residual.array() - residual.mean()) / std::sqrt(m * (m - 1));
+  const auto [variance, freedom] = variance_of(expected.train, influence);
+  check.error = std::sqrt(variance);
+  const double difference = check.observed - check.expected;
+  check.p_value = variance > 0                   ? t_two_sided(difference / check.error, freedom)
+                  : std::abs(difference) < 1e-12 ? 1
+                                                 : 0;
+  return check;
+}
+
+Quantity share_of_class(const EstimateData& data, std::span<const int> truth, int k) {
+  const auto indicator = [&](std::span<const int> y) {
+    Vector v(static_cast<Eigen::Index>(y.size()));
+    for (Eigen::Index i = 0; i < v.size(); ++i) v[i] = y[static_cast<std::size_t>(i)] == k ? 1 : 0;
+    return v;
+  };
+  const auto probability = [&](std::span<const double> p) {
+    Vector v(static_cast<Eigen::Index>(p.size()) / data.classes);
+    for (Eigen::Index i = 0; i < v.size(); ++i) {
+      v[i] = row_of(p, data.classes, i)[static_cast<std::size_t>(k)];
+    }
+    return v;
+  };
+  return {indicator(data.labels), indicator(truth), probability(data.p),
+          probability(data.target_p)};
+}
+
+}  // namespace
+
+ConceptTest test_concept(const EstimateData& data, std::span<const int> truth,
+                         const RatioOptions& ratio, double level) {
+  check_estimate_data(data);
+  check_labels(truth, data.target.rows, data.classes, "the labelled target rows");
+  HeldOutRatio found = ratios_of(data, ratio);
+  ConceptTest test;
+  test.evidence = evidence_of(found.train, found.target, found.bound);
+  const WeightedSamples samples =
+      weighted_samples(data.features, data.target, std::move(found), ratio.seed);
+
+  constexpr Performance metric = Performance::log_loss;
+  const Quantity loss{losses(metric, data.p, data.labels, data.classes),
+                      losses(metric, data.target_p, truth, data.classes),
+                      expectations(metric, data.p, data.classes),
+                      expectations(metric, data.target_p, data.classes)};
+  test.checks.push_back(compare(samples, loss));
+  for (int k = 0; k < data.classes; ++k) {
+    test.checks.push_back(compare(samples, share_of_class(data, truth, k)));
+    test.checks.back().of_class = k;
+  }
+  test.train_loss = loss.train.mean();
+  test.target_loss = test.checks[0].observed;
+  test.explained = test.checks[0].expected - test.train_loss;
+  test.unexplained = test.target_loss - test.checks[0].expected;
+  double least = 1;
+  for (const ConceptCheck& check : test.checks) least = std::min(least, check.p_value);
+  test.p_value = std::min(1.0, least * static_cast<double>(test.checks.size()));
+  test.changed = test.evidence.cannot_tell.empty() && test.p_value <= level;
+  return test;
+}
+
+std::string describe(const ConceptTest& test) {
+  if (!test.evidence.cannot_tell.empty()) {
+    return "Whether P(y|x) has changed cannot be told: " + test.evidence.cannot_tell + ".";
+  }
+  if (test.changed) {
+    return fmt::format(
+        "P(y|x) has changed (p = {:.2g}): the same inputs have other classes in the target than in "
+        "training. No method for covariate shift can promise anything here, and no estimate that "
+        "assumes it holds. Label more of the target and train on it.",
+        test.p_value);
+  }
+  return fmt::format(
+      "No change of P(y|x) is visible (p = {:.2g}): the labelled target rows agree with what their "
+      "inputs predict.",
+      test.p_value);
+}
+
+nlohmann::ordered_json to_json(const ConceptTest& test, const std::vector<std::string>& classes) {
+  nlohmann::ordered_json json = {{"changed", test.changed},
+                                 {"p_value", test.p_value},
+                                 {"train_loss", test.train_loss},
+                                 {"target_loss", test.target_loss},
+                                 {"explained", test.explained},
+                                 {"unexplained", test.unexplained},
+                                 {"unexplained_error", test.checks.front().error},
+                                 {"evidence", to_json(test.evidence)},
+                                 {"statement", describe(test)}};
+  json["checks"] = nlohmann::ordered_json::array();
+  for (const ConceptCheck& check : test.checks) {
+    const bool loss = check.of_class < 0;
+    json["checks"].push_back(
+        {{"quantity", loss ? "log_loss" : "share of " + classes.at(check.of_class)},
+         {"observed", check.observed},
+         {"expected", check.expected},
+         {"error", check.error},
+         {"p_value", check.p_value}});
+  }
+  return json;
+}
+
+}  // namespace covshift

@@ -1,0 +1,202 @@
+// theta = E_target loss(y, p(x)), from labelled rows with weights and target rows (regression.hpp).
+#include "covshift/promise/estimate.hpp"
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "covshift/base/error.hpp"
+#include "covshift/base/random.hpp"
+#include "covshift/promise/held_out_ratio.hpp"
+#include "covshift/promise/inference.hpp"
+#include "covshift/promise/losses.hpp"
+#include "covshift/promise/regression.hpp"
+#include "covshift/ratio/diagnostics.hpp"
+
+namespace covshift {
+namespace {
+
+using Vector = Eigen::VectorXd;
+
+constexpr double least_effective = 25;
+constexpr double most_beyond = 0.1;
+constexpr int resamples = 400;
+
+double largest_value(Performance metric) {
+  if (metric == Performance::accuracy) return 1;
+  return metric == Performance::brier ? 2 : INFINITY;
+}
+
+/// Everything that the estimates of all metrics share.
+struct Study {
+  const EstimateData& data;
+  const WeightedSamples& samples;
+  bool estimated;  ///< the ratio
+  double level;
+};
+
+/// A share that was (almost) never missed is not known exactly: as if half a success and half a
+/// failure had been seen as well.
+double floor_error(Performance metric, double effective) {
+  if (metric == Performance::log_loss) return 0;
+  const double n = effective + 1;
+  const double p = 0.5 / n;
+  return std::sqrt(p * (1 - p) / n);
+}
+
+PerformanceEstimate with_interval(const Study& s, Performance metric, EstimateBy method,
+                                  const Influenced& found) {
+  const auto [variance, freedom] = variance_of(found.train, found.target);
+  const double error = t_quantile((1 + s.level) / 2, freedom) *
+                       std::max(std::sqrt(variance), floor_error(metric, s.samples.effective));
+  PerformanceEstimate e;
+  e.metric = metric;
+  e.method = method;
+  e.effective_sample_size = s.samples.effective;
+  const double top = largest_value(metric);
+  e.value = std::clamp(found.value, 0.0, top);
+  e.low = std::clamp(found.value - error, 0.0, top);
+  e.high = std::clamp(found.value + error, 0.0, top);
+  return e;
+}
+
+/// Average thresholded confidence: the threshold that as large a share of the labelled rows stays
+/// below as the classifier gets wrong; the accuracy is the share of the target that reaches it.
+double thresholded(std::vector<double>& confidence, double wrong,
+                   const std::vector<double>& target) {
+  const auto below =
+      static_cast<std::size_t>(std::llround(wrong * static_cast<double>(confidence.size())));
+  if (below >= confidence.size()) return 0;
+  const auto at = confidence.begin() + static_cast<std::ptrdiff_t>(below);
+  std::nth_element(confidence.begin(), at, confidence.end());
+  const auto reach =
+      std::count_if(target.begin(), target.end(), [&](double c) { return c >= *at; });
+  return static_cast<double>(reach) / static_cast<double>(target.size());
+}
+
+PerformanceEstimate by_confidence(const Study& s, std::uint64_t seed) {
+  const auto confidences = [&](std::span<const double> p, std::size_t rows) {
+    std::vector<double> c(rows);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const auto row = row_of(p, s.data.classes, static_cast<Eigen::Index>(i));
+      c[i] = *std::max_element(row.begin(), row.end());
+    }
+    return c;
+  };
+  const std::size_t n = s.data.labels.size();
+  const std::vector<double> own = confidences(s.data.p, n);
+  const std::vector<double> target = confidences(s.data.target_p, s.data.target.rows);
+  const Vector right = losses(Performance::accuracy, s.data.p, s.data.labels, s.data.classes);
+  Random random(seed);
+  std::vector<double> drawn(n);
+  std::vector<double> drawn_target(target.size());
+  std::vector<double> values;
+  for (int r = 0; r < resamples; ++r) {
+    double wrong = 0;
+    for (double& c : drawn) {
+      const std::size_t i = random.below(n);
+      c = own[i];
+      wrong += 1 - right[static_cast<Eigen::Index>(i)];
+    }
+    for (double& c : drawn_target) c = target[random.below(target.size())];
+    values.push_back(thresholded(drawn, wrong / static_cast<double>(n), drawn_target));
+  }
+  std::sort(values.begin(), values.end());
+  const auto quantile = [&](double q) {
+    const double place = q * static_cast<double>(values.size() - 1);
+    return values[static_cast<std::size_t>(std::llround(place))];
+  };
+  PerformanceEstimate e;
+  e.metric = Performance::accuracy;
+  e.method = EstimateBy::confidence;
+  e.effective_sample_size = static_cast<double>(n);  // unweighted
+  std::vector<double> all = own;
+  e.value = thresholded(all, 1 - right.mean(), target);
+  e.low = std::min(e.value, quantile((1 - s.level) / 2));
+  e.high = std::max(e.value, quantile((1 + s.level) / 2));
+  return e;
+}
+
+}  // namespace
+
+Evidence evidence_of(std::span<const double> log_ratio, std::span<const double> target_log_ratio,
+                     double bound) {
+  Evidence e;
+  e.rows = log_ratio.size();
+  e.target_rows = target_log_ratio.size();
+  std::vector<double> log_weight(log_ratio.begin(), log_ratio.end());
+  for (double& v : log_weight) v = std::min(v, bound);
+  e.effective_sample_size = effective_sample_size(log_weight);
+  for (const double v : log_weight) e.mean_weight += std::exp(v);
+  e.mean_weight /= static_cast<double>(e.rows);
+  const double largest = *std::max_element(log_ratio.begin(), log_ratio.end());
+  const auto beyond = std::count_if(target_log_ratio.begin(), target_log_ratio.end(),
+                                    [&](double v) { return v > largest + 1e-9; });
+  e.beyond = static_cast<double>(beyond) / static_cast<double>(e.target_rows);
+  if (e.beyond > most_beyond) {
+    e.cannot_tell = fmt::format(
+        "{:.0f}% of the target rows are of a kind that no labelled row is; label some of them",
+        100 * e.beyond);
+  } else if (e.effective_sample_size < least_effective) {
+    e.cannot_tell = fmt::format(
+        "the {} labelled rows are worth {:.0f} rows of the target, fewer than {:.0f}; label rows "
+        "that look like the target",
+        e.rows, e.effective_sample_size, least_effective);
+  }
+  return e;
+}
+
+TargetPerformance estimate_performance(const EstimateData& data, const EstimateOptions& options) {
+  if (!(options.level > 0 && options.level < 1)) {
+    fail_input("the level must lie in (0, 1), not {}", options.level);
+  }
+  check_estimate_data(data);
+  HeldOutRatio ratio = ratios_of(data, options.ratio);
+  TargetPerformance result;
+  result.evidence = evidence_of(ratio.train, ratio.target, ratio.bound);
+  const WeightedSamples samples =
+      weighted_samples(data.features, data.target, std::move(ratio), options.ratio.seed);
+  result.log_weight = samples.log_weight;
+  const Study s{data, samples, data.log_ratio.empty(), options.level};
+  for (const auto& [metric, name] : names<Performance>) {
+    const Vector l = losses(metric, data.p, data.labels, data.classes);
+    const Regression robust =
+        regression_mean(samples, l, expectations(metric, data.p, data.classes),
+                        expectations(metric, data.target_p, data.classes));
+    result.estimates.push_back(with_interval(s, metric, EstimateBy::doubly_robust, robust));
+    result.estimates.push_back(
+        with_interval(s, metric, EstimateBy::weighting, weighted_mean(samples, l, s.estimated)));
+    if (metric == Performance::accuracy) {
+      result.estimates.push_back(by_confidence(s, options.ratio.seed));
+    }
+  }
+  return result;
+}
+
+nlohmann::ordered_json to_json(const Evidence& e) {
+  nlohmann::ordered_json json = {{"rows", e.rows},
+                                 {"target_rows", e.target_rows},
+                                 {"effective_sample_size", e.effective_sample_size},
+                                 {"mean_weight", e.mean_weight},
+                                 {"beyond", e.beyond},
+                                 {"can_tell", e.cannot_tell.empty()}};
+  if (!e.cannot_tell.empty()) json["reason"] = e.cannot_tell;
+  return json;
+}
+
+nlohmann::ordered_json to_json(const TargetPerformance& performance) {
+  nlohmann::ordered_json json = to_json(performance.evidence);
+  json["estimates"] = nlohmann::ordered_json::array();
+  for (const PerformanceEstimate& e : performance.estimates) {
+    json["estimates"].push_back({{"metric", to_string(e.metric)},
+                                 {"method", to_string(e.method)},
+                                 {"value", e.value},
+                                 {"low", e.low},
+                                 {"high", e.high},
+                                 {"effective_sample_size", e.effective_sample_size}});
+  }
+  return json;
+}
+
+}  // namespace covshift

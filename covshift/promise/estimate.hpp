@@ -1,0 +1,90 @@
+// How good is a classifier, any classifier, on a target without labels?
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "covshift/base/names.hpp"
+#include "covshift/data/matrix.hpp"
+#include "covshift/ratio/ratio.hpp"
+
+namespace covshift {
+
+enum class Performance {
+  accuracy,  ///< share of rows whose likeliest class is theirs
+  log_loss,  ///< mean -log p(label) in nats, p at least 2^-52
+  brier,     ///< mean squared distance of p from the label, summed over classes
+};
+template <>
+inline constexpr auto names<Performance> =
+    std::to_array<Named<Performance>>({{Performance::accuracy, "accuracy"},
+                                       {Performance::log_loss, "log_loss"},
+                                       {Performance::brier, "brier"}});
+
+enum class EstimateBy {
+  weighting,      ///< the mean of the labelled rows, each weighted by P_target/P_train
+  doubly_robust,  ///< a regression of the loss averaged over the target, corrected by weighting
+  confidence,     ///< average thresholded confidence (Garg et al. 2022); accuracy only
+};
+template <>
+inline constexpr auto names<EstimateBy> =
+    std::to_array<Named<EstimateBy>>({{EstimateBy::doubly_robust, "doubly_robust"},
+                                      {EstimateBy::weighting, "weighting"},
+                                      {EstimateBy::confidence, "confidence"}});
+
+/// Predictions of a classifier for labelled rows that it was not fitted to and for target rows, and
+/// the inputs of both, on which the density ratio is estimated.
+struct EstimateData {
+  int classes = 0;
+  std::span<const double> p;  ///< labelled rows x classes
+  std::span<const int> labels;
+  std::span<const double> target_p;  ///< target rows x classes
+  MatrixView features, target;
+  std::span<const double> log_ratio, target_log_ratio;  ///< if known: log P_target/P_train
+};
+
+struct EstimateOptions {
+  double level = 0.95;  ///< that the interval holds the true value
+  RatioOptions ratio;
+  EstimateOptions() { ratio.lambda.rule = RatioLambda::Rule::cv; }
+};
+
+struct PerformanceEstimate {
+  Performance metric = Performance::accuracy;
+  EstimateBy method = EstimateBy::weighting;
+  double value = 0;
+  double low = 0, high = 0;
+  double effective_sample_size = 0;  ///< of the labelled rows behind it
+};
+
+/// Whether the labelled rows say anything about the target.
+struct Evidence {
+  std::size_t rows = 0, target_rows = 0;
+  double effective_sample_size = 0;  ///< of the weighted labelled rows
+  double mean_weight = 0;            ///< 1 if the ratio is right and the rows cover the target
+  /// Share of the target rows whose weight exceeds that of every labelled row: rows of a kind that
+  /// is missing among the labelled ones.
+  double beyond = 0;
+  std::string cannot_tell;  ///< why nothing can be said about the target; empty: something can
+};
+
+struct TargetPerformance {
+  Evidence evidence;
+  std::vector<PerformanceEstimate> estimates;  ///< the recommended first, for each metric
+  std::vector<double> log_weight;              ///< of the labelled rows
+};
+
+/// Throws Error if the data do not fit together. docs/promise.md has formulas and measurements.
+TargetPerformance estimate_performance(const EstimateData& data, const EstimateOptions& options);
+
+/// The rule for `cannot_tell`, from log ratios of labelled and target rows and the largest log
+/// weight.
+Evidence evidence_of(std::span<const double> log_ratio, std::span<const double> target_log_ratio,
+                     double bound = 1e300);
+
+nlohmann::ordered_json to_json(const Evidence& evidence);
+nlohmann::ordered_json to_json(const TargetPerformance& performance);
+
+}  // namespace covshift

@@ -1,0 +1,50 @@
+// Labelled rows weighted to look like the target, and the regression estimate of a target mean;
+// private to promise/.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <vector>
+
+#include "covshift/data/matrix.hpp"
+#include "covshift/promise/held_out_ratio.hpp"
+
+namespace covshift {
+
+struct WeightedSamples {
+  Eigen::VectorXd share;                              ///< a_i = w_i / sum w
+  double effective = 0;                               ///< 1 / sum a^2
+  std::vector<double> log_weight, target_log_weight;  ///< cut off at the ratio's bound
+  Eigen::MatrixXd train, target;                      ///< principal components of the inputs
+};
+WeightedSamples weighted_samples(const MatrixView& train, const MatrixView& target,
+                                 HeldOutRatio ratio, std::uint64_t seed);
+
+/// An estimate with the influence of each row on it: their sum of squares is its variance.
+struct Influenced {
+  double value = 0;
+  Eigen::VectorXd train, target;
+};
+/// Variance V, and V^2 / sum of fourth powers degrees of freedom (Satterthwaite's rule): where few
+/// heavy rows make up the variance it is itself uncertain.
+struct Variance {
+  double variance = 0;
+  double freedom = 1;
+};
+Variance variance_of(const Eigen::VectorXd& train, const Eigen::VectorXd& target);
+
+/// sum_i a_i l_i; `estimated` adds what an estimated logistic ratio contributes.
+Influenced weighted_mean(const WeightedSamples& samples, const Eigen::VectorXd& l, bool estimated);
+
+/// mean_target(h)'b + sum_i a_i (l_i - h_i'b), with b the weighted least squares fit of l to
+/// h = (1, a guess of l, log w, components). Right if either the ratio is right or the mean of l is
+/// linear in h. The normal equations make sum_i a_i h_i (l_i - h_i'b) = 0: moving the log ratio
+/// along h changes nothing, so an error of a logistic ratio, which is linear in x, has no
+/// first-order effect.
+struct Regression : Influenced {
+  Eigen::VectorXd fitted;  ///< h'b of the target rows
+};
+Regression regression_mean(const WeightedSamples& samples, const Eigen::VectorXd& l,
+                           const Eigen::VectorXd& guess, const Eigen::VectorXd& target_guess);
+
+}  // namespace covshift

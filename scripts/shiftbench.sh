@@ -1,0 +1,21 @@
+#!/bin/bash
+# Covshift beside other packages under covariate shift: sets up build/shiftbench/venv, tests the harness, measures what
+# is not cached in build/shiftbench/cache, writes docs/shiftbench.md.
+#     scripts/shiftbench.sh [--quick] [--data FOLDER] [--methods NAME...]      bench/shiftbench/__main__.py has the rest
+#     scripts/shiftbench.sh study [ARGUMENT...]                                the study of the default's rule
+set -euo pipefail
+cd "$(dirname "$0")/.."
+venv=$PWD/build/shiftbench/venv
+python=/usr/bin/python3
+[ -x $python ] || python=python3
+[ -x "$venv/bin/python" ] || $python -m venv "$venv"
+"$venv/bin/python" bench/shiftbench/install.py
+# One thread each: scores do not depend on it, and times are processor times.
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
+cd bench
+"$venv/bin/python" -m unittest --quiet shiftbench.test_shiftbench
+if [ "${1:-}" = study ]; then
+  shift
+  exec "$venv/bin/python" -m shiftbench.study "$@"
+fi
+exec "$venv/bin/python" -m shiftbench "$@"
