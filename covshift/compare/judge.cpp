@@ -86,16 +86,13 @@ RowScores score_rows(const Game& game, std::span<const double> psi, std::span<co
   std::vector<double> p(k);
   RowScores s;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const double* own = psi.data() + i * k;
-    game.predict({own, k}, p);
+    const std::span<const double> own = psi.subspan(i * k, k);
+    game.predict(own, p);
     const auto top = static_cast<int>(std::max_element(p.begin(), p.end()) - p.begin());
     const int label = labels[i];
     s.confidence.push_back(p[top]);
     s.error.push_back(top == label ? 0 : 1);
-    // Log loss from the potentials, which is finite where the probability underflows.
-    s.log_loss.push_back(label < 0       ? INFINITY
-                         : game.smooth() ? game.loss_at({own, k}, label)
-                                         : -std::log(p[label]));
+    s.log_loss.push_back(label < 0 ? INFINITY : game.log_loss(own, p, label));
     double brier = label < 0 ? 1 : 0;
     for (std::size_t y = 0; y < k; ++y) {
       const double apart = p[y] - (static_cast<int>(y) == label ? 1 : 0);
