@@ -40,8 +40,10 @@ bench-kernels: ## build and run the C++ benchmarks, with a table at the end
 	@scripts/packages.sh build bench
 	@scripts/bench.sh
 
-reproduce: all ## all tables and figures of the paper and the sweep, into docs/results.md (DATA=folder)
+reproduce: all ## all tables and figures of the paper and the sweep, into docs/results.md (DATA=folder); half an hour
+	@scripts/packages.sh pictures
 	@build/covshift reproduce all --data "$(DATA)" -o build/results --seed 0
+	@for svg in build/results/*.svg; do rsvg-convert --zoom 2 "$$svg" -o "$${svg%.svg}.png" || exit 1; done
 	@cp build/results/results.md docs/results.md
 
 coverage: ## what is promised against the truth, on simulated problems (docs/promise.md; PROBLEMS=1000)

@@ -104,6 +104,14 @@ void report_text(const Model& model, const std::string& output) {
   if (r.ratio) {
     fmt::print("  effective sample size {:.1f}; the heaviest example has {:.1f}% of the weight\n",
                r.ratio->effective_sample_size, 100 * r.ratio->largest_share);
+    const DensityRatio* const joint = c.shift().joint();
+    if (joint != nullptr && joint->report().contains("excess_per_norm")) {
+      fmt::print(
+          "  density ratio: lambda {:.4g}; with probability 0.95 its loss exceeds that of the best "
+          "weights u by at most {:.3g} ||u||\n",
+          joint->report()["lambda"].get<double>(),
+          joint->report()["excess_per_norm"].get<double>());
+    }
     std::vector<std::vector<std::string>> rows = {{"view", "symmetric KL", "generalized"}};
     for (const ViewShift& v : c.shift().views()) {
       rows.push_back(

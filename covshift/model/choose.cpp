@@ -38,6 +38,34 @@ std::vector<Assumption> open_assumptions(double caution) {
   return {{Kind::none}, {Kind::overlap}};
 }
 
+constexpr const char* bends = "splines:8";
+
+/// Whether splines of the columns make at most 300 features, twice those of nystroem:150; columns
+/// of two values have no knots.
+bool few_bends(const MatrixView& x) {
+  constexpr std::size_t most = 300;
+  constexpr std::size_t knots = 8;
+  const bool sparse = x.storage.index() >= 2;
+  if (sparse || x.cols > most) return false;
+  std::size_t count = x.cols;
+  for (std::size_t j = 0; j < x.cols && count <= most; ++j) {
+    const std::vector<double> values = take_column(x, static_cast<std::int32_t>(j));
+    const auto other =
+        std::find_if(values.begin(), values.end(), [&](double v) { return v != values.front(); });
+    const bool third = std::any_of(other, values.end(),
+                                   [&](double v) { return v != values.front() && v != *other; });
+    if (third) count += knots;
+  }
+  return count <= most;
+}
+
+/// Maps to choose from: lines, anything smooth of all columns, and each column's own bends.
+std::vector<std::string> open_maps(const MatrixView& x) {
+  std::vector<std::string> maps = {"linear", "nystroem:150"};
+  if (few_bends(x)) maps.emplace_back(bends);
+  return maps;
+}
+
 void need_target(const Plan& plan, const TrainingData& data) {
   if (data.target != nullptr) return;
   const bool shifted = std::any_of(plan.assumptions.begin(), plan.assumptions.end(),
@@ -153,6 +181,8 @@ class Chooser {
 
  private:
   void try_map(const std::string& map) {
+    // Under a shift the slopes beyond the outer knots decide, which no held-out row can judge.
+    if (map == bends && plan_.maps.size() > 1 && shifted_) return;
     const Mapped mapped(sample_.data, plan_.features, map, options_);
     for (const Assumption& assumption : plan_.assumptions) {
       // Without a visible shift all assumptions coincide.
@@ -355,7 +385,7 @@ Plan plan_of(const TrainingData& data, const FitOptions& options) {
   plan.caution = options.caution.value_or(open ? default_caution : 1);
   plan.features = !options.features.empty() ? options.features : open ? "auto" : "linear";
   plan.maps = {plan.features};
-  if (maps_open(with_maps(data.views, plan.features))) plan.maps = {"linear", "nystroem:150"};
+  if (maps_open(with_maps(data.views, plan.features))) plan.maps = open_maps(data.features);
   if (open) {
     plan.assumptions = data.target != nullptr ? open_assumptions(plan.caution)
                                               : std::vector<Assumption>{{Kind::none}};

@@ -161,7 +161,8 @@ Option features_option(std::string& x) {
       {"--features", "features"}, Type::text, map_values(), x,
       "Feature maps of the views that name none themselves, several joined by +; a Gaussian "
       "kernel's width may follow its size (nystroem:200:1.5, otherwise the median distance); "
-      "auto tries linear and nystroem:150, mixed or picked by held-out loss (default: auto for the "
+      "auto tries linear, nystroem:150 and, where no shift is visible, splines:8, mixed or picked "
+      "by held-out loss (default: auto for the "
       "method auto, else linear)",
       [&x](const std::string& text) {
         parse_maps(text);
@@ -355,6 +356,19 @@ Options estimate_options(EstimateOptions& o) {
   };
 }
 
+namespace {
+
+Option target_interval(OptionName name, std::optional<BiasedSampling::Interval>& x,
+                       std::string help) {
+  return row(name, OptionType::interval, "LOW HIGH", "", std::move(help),
+             [&x](const std::vector<std::string>& given) {
+               if (given.size() != 2) fail_input("must be two numbers, low and high");
+               x = BiasedSampling::Interval{parse_in({}, given[0]), parse_in({}, given[1])};
+             });
+}
+
+}  // namespace
+
 Options sampling_options(BiasedSampling& o) {
   return {
       number({"--quantile", "quantile"}, o.quantile,
@@ -362,8 +376,12 @@ Options sampling_options(BiasedSampling& o) {
              "Quantile of the feature at which rows are split into training and target"),
       number({"--crossing", "crossing"}, o.crossing, {.low = 0, .high = 1, .high_excluded = true},
              "Probability that a row crosses to the other side of the split"),
-      interval({"--a", "a"}, o.a_low, o.a_high, "Range of a: the centre is min + (max - min)/a"),
-      interval({"--b", "b"}, o.b_low, o.b_high, "Range of b: the spread is std/b"),
+      interval({"--a", "a"}, o.a.low, o.a.high, "Range of a: the centre is min + (max - min)/a"),
+      interval({"--b", "b"}, o.b.low, o.b.high, "Range of b: the spread is std/b"),
+      target_interval({"--target-a", "target_a"}, o.target_a,
+                      "Range of a for the target portion (default: as for training)"),
+      target_interval({"--target-b", "target_b"}, o.target_b,
+                      "Range of b for the target portion (default: as for training)"),
       whole({"--n-train", "n_train"}, o.train, {.low = 1}, "Rows of the training sample"),
       whole({"--n-target", "n_target"}, o.target, {.low = 1}, "Rows of the target sample"),
       flag({"--without-replacement", "replacement"}, o.replacement,

@@ -117,12 +117,19 @@ double lambda_by_rule(const RatioOptions& options, const Samples& samples,
   }
   // Nothing to choose by: a sample of one row cannot be held out. The paper's choice instead.
   report["rule"] = "paper";
+  report["excess_per_norm"] = paper_excess(samples);
   return paper_lambda(samples);
 }
 
 }  // namespace
 
 double stable_floor(double train_total) { return std::min(train_total / 2, 100.0); }
+
+double paper_excess(const Samples& samples) {
+  const double confidence =
+      std::sqrt(2.0) + 2 * (1 + std::sqrt(2.0)) * std::sqrt(std::log(1 / 0.05));
+  return largest_range(samples) * confidence / std::sqrt(samples.train_total());
+}
 
 double paper_lambda(const Samples& samples) {
   const double confidence = 1 + (2 + std::sqrt(2.0)) * std::sqrt(std::log(1 / 0.05));

@@ -44,6 +44,10 @@ class LogisticRatio final : public DensityRatio {
 /// 1); m the number of training rows (their weights' sum). 1 if every feature is constant: then the
 /// ratio is, whatever lambda.
 double paper_lambda(const Samples& samples);
+/// Dudik's bound at that lambda, as the paper quotes it: with probability 0.95 the domain
+/// classifier's expected loss is at most L(u) + paper_excess ||u|| for any weights u, the best
+/// included: D2 (sqrt 2 + 2 (1 + sqrt 2) sqrt(ln(1/0.05))) / sqrt(m).
+double paper_excess(const Samples& samples);
 
 /// The effective sample size that the rule `stable` leaves the training weights: half the rows, but
 /// not more than 100. Where train and target can be told apart well, cross validation asks for

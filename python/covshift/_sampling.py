@@ -37,6 +37,8 @@ def biased_sample(
     crossing: float = 0.0,
     a: tuple[float, float] = (2, 4),
     b: tuple[float, float] = (1, 2),
+    target_a: tuple[float, float] | None = None,
+    target_b: tuple[float, float] | None = None,
     replacement: bool = True,
     random_state: int | None = 0,
 ) -> BiasedSample:
@@ -45,8 +47,8 @@ def biased_sample(
     The rows are split at a quantile of a feature (by default a random one), and each moves to the other
     part with probability ``crossing``. Each part is projected on one of its principal components, and its
     rows are drawn in proportion to a normal density with mean min + (max - min)/a and standard deviation
-    std/b of that projection; a and b are drawn from the given intervals. ``covshift sample`` draws the
-    same rows.
+    std/b of that projection; a and b are drawn from the given intervals, for the target from
+    ``target_a`` and ``target_b`` if given. ``covshift sample`` draws the same rows.
     """
     if has_categories(X):
         data = table_of(X, "X")
@@ -62,6 +64,8 @@ def biased_sample(
         "crossing": crossing,
         "a": a,
         "b": b,
+        "target_a": target_a,
+        "target_b": target_b,
         "n_train": n_train,
         "n_target": n_target,
         "replacement": replacement,

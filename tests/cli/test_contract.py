@@ -183,6 +183,14 @@ class Contract(ProgramTest):
         losses = [min(p["loss"] for p in c["path"]) for c in report["selection"]]
         self.assertTrue(report["features"][0].startswith("nystroem" if losses[1] < losses[0] else "linear"))
 
+    def test_bends_of_columns_are_tried_where_no_shift_is_visible(self):
+        def tried(*target):
+            report = self.run_json("fit", self.train, *target, "--label", "y", "-o", self.path("a.json"))
+            return {c["features"] for c in report["selection"]}
+
+        self.assertEqual(tried(), {"linear", "nystroem:150", "splines:8"})
+        self.assertEqual(tried("--target", self.target), {"linear", "nystroem:150"})
+
     def test_selection_reports_standard_errors(self):
         report = self.fit("--method", "robust", "--lambda", "iwcv", "--generalize", "temper:auto",
                           "--lambdas", "0.0001,0.01,0.1,1,4")

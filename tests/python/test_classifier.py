@@ -172,6 +172,15 @@ def test_biased_split():
     assert sample.feature == 0
 
 
+def test_the_target_may_have_intervals_of_its_own():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    same, own = covshift.biased_sample(X), covshift.biased_sample(X, target_a=(6, 8), target_b=(3, 4))
+    np.testing.assert_array_equal(same.train, own.train)
+    assert list(same.target) != list(own.target)
+    with pytest.raises(ValueError, match="target_a"):
+        covshift.biased_sample(X, target_a=(1,))
+
+
 def test_biased_split_of_columns_with_categories():
     X, y = load_wine(return_X_y=True, as_frame=True)
     X.insert(0, "region", np.resize(["north", "west", "south"], len(X)))
