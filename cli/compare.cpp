@@ -141,8 +141,7 @@ void run(const Flags& flags, const Common& common, const CLI::App& command) {
   CompareOptions options = complete_options(flags, common, bar);
   options.classes = preparation.classes().names();
   options.views_by_method = flags.inputs.views.empty();
-  Diagnosis diagnosis =
-      diagnose(preparation, files.train, files.target, diagnose_as(options));
+  Diagnosis diagnosis = diagnose(preparation, files.train, files.target, diagnose_as(options));
   options.effective_sample_size = diagnosis.effective_sample_size;
   options.unsupported = diagnosis.support.share;
   options.map =

@@ -34,11 +34,9 @@ void print_comparison(const Comparison& c) {
     const Judgement& j = c.by_truth ? *m.truth : m.estimated;
     table.push_back({m.name, fmt::format("{:.2g}", m.lambda), with_error(j.error, j.reliable),
                      with_error(j.log_loss, j.reliable, std::log(2.0)),
-                     with_error(j.brier, j.reliable),
-                     fmt::format("{:.0f}%", 100 * j.confidence),
+                     with_error(j.brier, j.reliable), fmt::format("{:.0f}%", 100 * j.confidence),
                      fmt::format("{:.0f}%{}", 100 * (1 - j.error.value), j.reliable ? "" : "?"),
-                     worst_case(m),
-                     fmt::format("{:.0e}", m.certificate.gap),
+                     worst_case(m), fmt::format("{:.0e}", m.certificate.gap),
                      m.name == c.best ? "best"
                      : m.tied         ? "tied"
                                       : ""});

@@ -141,26 +141,25 @@ void add_diagnose(CLI::App& app, Common& common) {
   CLI::App& command = add_command(
       app, common, "diagnose", "Is there shift, where, how bad, and what to do about it",
       Options{train_file(flags->train), required(target_file(flags->target)),
-                      label_column(flags->label), report_file(flags->report)} +
-                  diagnose_options(flags->options, flags->inputs) + file_options(common.read));
+              label_column(flags->label), report_file(flags->report)} +
+          diagnose_options(flags->options, flags->inputs) + file_options(common.read));
   command.callback([flags, &common, &command] {
-        refuse_overwriting(flags->report,
-                           {flags->train, flags->target, views_file(flags->inputs.views)},
-                           "--report");
-        check_report(flags->report);
-        const Diagnosis d = diagnose_files(*flags, common, command);
-        const Json json = to_json(d);
-        if (!flags->report.empty()) {
-          write_report(flags->report, "diagnose",
-                       fmt::format("{} → {}", flags->train, flags->target), json);
-        }
-        if (common.json) {
-          print_json(json);
-        } else if (!common.quiet) {
-          print_text(d);
-          if (!flags->report.empty()) fmt::print("Report: {}\n", flags->report);
-        }
-      });
+    refuse_overwriting(flags->report,
+                       {flags->train, flags->target, views_file(flags->inputs.views)}, "--report");
+    check_report(flags->report);
+    const Diagnosis d = diagnose_files(*flags, common, command);
+    const Json json = to_json(d);
+    if (!flags->report.empty()) {
+      write_report(flags->report, "diagnose", fmt::format("{} → {}", flags->train, flags->target),
+                   json);
+    }
+    if (common.json) {
+      print_json(json);
+    } else if (!common.quiet) {
+      print_text(d);
+      if (!flags->report.empty()) fmt::print("Report: {}\n", flags->report);
+    }
+  });
 }
 
 }  // namespace covshift::cli

@@ -30,7 +30,8 @@ std::string obstacle(const Comparison& c) {
         c.effective_sample_size);
   }
   return fmt::format(
-      "{:.0f}% of the target lies where there are no training data, and no estimate from these says "
+      "{:.0f}% of the target lies where there are no training data, and no estimate from these "
+      "says "
       "how methods do there",
       100 * c.unsupported);
 }

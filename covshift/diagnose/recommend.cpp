@@ -140,8 +140,9 @@ class Writer {
           fmt::format("{:.0f}% of the target lies where there are no training data: no method can "
                       "know the labels there. Collect labels there, these rows first.",
                       100 * s.share));
-      out_.why += " Where there are no data it goes half of the way to saying that it does not know; "
-                  "--caution 1 goes all of it.";
+      out_.why +=
+          " Where there are no data it goes half of the way to saying that it does not know; "
+          "--caution 1 goes all of it.";
       return;
     }
     out_.collect_labels = some;
@@ -156,11 +157,10 @@ class Writer {
                       100 * ess_) +
               label);
     } else if (!out_.stable_views.empty() && !out_.shifted_views.empty()) {
-      set(Verdict::views,
-          fmt::format("Strong shift in {}, but {} of {} views hardly moved ({}).",
-                      listed(out_.shifted_views), out_.stable_views.size(), d_.views.size(),
-                      listed(out_.stable_views)) +
-              label);
+      set(Verdict::views, fmt::format("Strong shift in {}, but {} of {} views hardly moved ({}).",
+                                      listed(out_.shifted_views), out_.stable_views.size(),
+                                      d_.views.size(), listed(out_.stable_views)) +
+                              label);
     } else {
       out_.collect_labels = true;
       set(Verdict::strong,

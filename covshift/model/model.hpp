@@ -14,8 +14,8 @@ struct ModelOptions : PreparationOptions {
 
   FitOptions fit;
 };
-/// What the preparation is told: without views of the caller's, a view for each column if the method
-/// trusts views one by one (assumption `views`), else one of all columns.
+/// What the preparation is told: without views of the caller's, a view for each column if the
+/// method trusts views one by one (assumption `views`), else one of all columns.
 PreparationOptions inputs_of(const ModelOptions& options);
 
 class Model {

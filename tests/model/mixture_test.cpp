@@ -213,9 +213,9 @@ TEST(Choice, TriesToTrustTheViewsThatItIsGiven) {
   const Classifier model = Classifier::fit(data, {});
   EXPECT_EQ(tried(model), (std::set<std::string>{"none", "overlap:1", "views:1"}));
   // The model file keeps the ratios of the views for the component that needs them.
-  EXPECT_TRUE(std::any_of(model.components().begin(), model.components().end(), [](const Component& c) {
-    return c.shift.assumption().kind == Assumption::Kind::views;
-  }));
+  EXPECT_TRUE(std::any_of(
+      model.components().begin(), model.components().end(),
+      [](const Component& c) { return c.shift.assumption().kind == Assumption::Kind::views; }));
   const Classifier again = Classifier::from_json(model.to_json(), data.views, 3);
   EXPECT_EQ(again.predict(target.view).p, model.predict(target.view).p);
 }
