@@ -105,8 +105,9 @@ const summary = () => {
   tile(percent(diagnosis.support.share), `of the target without training support (${percent(diagnosis.support.expected)} if there were no shift)`);
   if (comparison) {
     tile(comparison.recommended, comparison.winner ? 'to use: the best method'
-         : comparison.recommended === comparison.best ? `to use: the smallest ${METRICS[metricKey()]}`
-         : `to use: the default; the smallest ${METRICS[metricKey()]}: ${comparison.best}`);
+         : 'to use: no clear winner, ' +
+           (comparison.recommended === comparison.best ? `the smallest ${METRICS[metricKey()]}`
+            : `the default; the smallest ${METRICS[metricKey()]}: ${comparison.best}`));
   }
   box.append(tiles);
   box.append(make('p', {id: 'statement'}, comparison ? comparison.statement : r.why));
@@ -211,6 +212,14 @@ const methods = () => {
   }
   columns.push(['loss', m => m.loss, 'text'], ['assumption', m => m.generalize, 'text'], ['lambda', m => m.lambda]);
   table(box, 'methods-table', 'Every method, its model selection included; ± one standard error', columns, list, m => m.method === comparison.best);
+  for (const m of list.filter(m => m.choice)) {
+    const inner = fold(box, `What ${m.method} tried`);
+    inner.append(make('p', {class: 'muted'}, m.choice + '.'));
+    table(inner, `tried-${m.method}`, 'Candidates, their held-out losses and their shares in the model (docs/choice.md)', [
+      ['features', t => t.features, 'text'], ['assumption', t => t.generalize, 'text'], ['lambda', t => t.lambda],
+      ['chosen by', t => t.lambda_choice, 'text'], ['held-out loss', t => t.loss], ['its error', t => t.standard_error],
+      ['share', t => t.share, percent]], m.selection);
+  }
   table(fold(box, 'Certificates'), 'certificates-table',
         'What the training problem itself promises, in the method’s own loss (docs/certificate.md)', [
     ['method', m => m.method, 'text'], ['game value', m => m.certificate.game_value], ['duality gap', m => m.certificate.gap],

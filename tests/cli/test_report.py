@@ -120,6 +120,13 @@ class Report(ProgramTest):
               m["loss"], m["generalize"], m["lambda"]]
              for m in c["methods"]],
         )
+        for m in c["methods"]:
+            if m["choice"]:
+                self.assertEqual(
+                    self.table("tried-" + m["method"]),
+                    [[t[k] for k in ("features", "generalize", "lambda", "lambda_choice", "loss", "standard_error",
+                                     "share")] for t in m["selection"]],
+                )
         self.assertEqual(
             self.table("certificates-table"),
             [[m["method"], *(m["certificate"][k] for k in
