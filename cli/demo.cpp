@@ -5,6 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/compare_table.hpp"
+#include "cli/next.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "covshift/base/random.hpp"
@@ -156,14 +157,16 @@ void run(const Flags& flags, const Common& common) {
   options.fit.solve.threads = common.threads;
   options.fit.progress = [&bar](std::string_view stage, double share) { bar.show(stage, share); };
   options.map = {0, 1, "x1", "x2"};
+  options.views_by_method = true;
   DiagnoseOptions diagnosing;
   diagnosing.ratio.lambda = options.fit.shift.ratio.lambda;
   diagnosing.seed = flags.seed;
   diagnosing.threads = common.threads;
-  const Diagnosis diagnosis = diagnose(preparation, train_rows, target_rows, diagnosing);
+  Diagnosis diagnosis = diagnose(preparation, train_rows, target_rows, diagnosing);
   const Truth truth{target_rows.features, target.y};
   const Comparison c =
       compare(TrainingData(preparation, train_rows, &target_rows), &truth, options);
+  answer(c, "", diagnosis.recommendation);
   bar.clear();
   const Json json = demo_json(flags.seed, c, diagnosis);
   if (!flags.report.empty()) {

@@ -177,7 +177,7 @@ void run(const Flags& flags, const Common& common) {
   bar.show("reading", 0);
   ModelOptions options = complete_options(flags, common);
   options.fit.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
-  const PreparationOptions& inputs = options;
+  const PreparationOptions inputs = inputs_of(options);
   PreparedFiles files = read_files(flags.train, flags.target, inputs.label, true, inputs, common);
   catch_interrupt();
   const Model model = Model::fit(std::move(files.preparation), files.train,

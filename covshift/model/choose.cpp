@@ -32,10 +32,13 @@ std::vector<double> default_lambdas() {
   return grid;
 }
 
-std::vector<Assumption> open_assumptions(double caution) {
+std::vector<Assumption> open_assumptions(const Views& views, double caution) {
   if (caution <= 0) return {{Kind::none}, {Kind::test}};
   if (caution >= 1) return {{Kind::train}};
-  return {{Kind::none}, {Kind::overlap}};
+  std::vector<Assumption> open = {{Kind::none}, {Kind::overlap}};
+  // Views of the caller's own: those that hardly shift are trusted, the rest is under overlap.
+  if (views.names.size() > 1) open.push_back({Kind::views, 0, default_overlap});
+  return open;
 }
 
 constexpr const char* bends = "splines:8";
@@ -387,7 +390,7 @@ Plan plan_of(const TrainingData& data, const FitOptions& options) {
   plan.maps = {plan.features};
   if (maps_open(with_maps(data.views, plan.features))) plan.maps = open_maps(data.features);
   if (open) {
-    plan.assumptions = data.target != nullptr ? open_assumptions(plan.caution)
+    plan.assumptions = data.target != nullptr ? open_assumptions(data.views, plan.caution)
                                               : std::vector<Assumption>{{Kind::none}};
     plan.baseline = plan.assumptions[0].kind == Kind::none;
   } else if (options.choose_temper) {

@@ -183,5 +183,6 @@ class Classifier {
 /// `statement`: the certificate in words; omitted if empty.
 nlohmann::ordered_json to_json(const Certificate& certificate, const std::string& statement = {});
 nlohmann::ordered_json to_json(const std::vector<ViewShift>& views);
+nlohmann::ordered_json to_json(const std::vector<Candidate>& tried);
 
 }  // namespace covshift

@@ -73,28 +73,6 @@ Json ratio_json(const Classifier& model) {
   return ratio;
 }
 
-Json selection_json(const std::vector<Candidate>& candidates) {
-  Json selection = Json::array();
-  for (const Candidate& candidate : candidates) {
-    Json path = Json::array();
-    for (const CrossValidated& point : candidate.path) {
-      path.push_back({{"lambda", point.lambda},
-                      {"loss", point.loss},
-                      {"standard_error", point.standard_error}});
-    }
-    selection.push_back({{"method", candidate.method},
-                         {"features", candidate.features},
-                         {"generalize", candidate.generalize},
-                         {"lambda", candidate.lambda},
-                         {"lambda_choice", candidate.lambda_choice},
-                         {"loss", candidate.loss},
-                         {"standard_error", candidate.standard_error},
-                         {"share", candidate.share},
-                         {"path", std::move(path)}});
-  }
-  return selection;
-}
-
 }  // namespace
 
 Json to_json(const Certificate& c, const std::string& statement) {
@@ -118,6 +96,28 @@ Json to_json(const std::vector<ViewShift>& views) {
   return list;
 }
 
+Json to_json(const std::vector<Candidate>& candidates) {
+  Json selection = Json::array();
+  for (const Candidate& candidate : candidates) {
+    Json path = Json::array();
+    for (const CrossValidated& point : candidate.path) {
+      path.push_back({{"lambda", point.lambda},
+                      {"loss", point.loss},
+                      {"standard_error", point.standard_error}});
+    }
+    selection.push_back({{"method", candidate.method},
+                         {"features", candidate.features},
+                         {"generalize", candidate.generalize},
+                         {"lambda", candidate.lambda},
+                         {"lambda_choice", candidate.lambda_choice},
+                         {"loss", candidate.loss},
+                         {"standard_error", candidate.standard_error},
+                         {"share", candidate.share},
+                         {"path", std::move(path)}});
+  }
+  return selection;
+}
+
 Json Classifier::report_json() const {
   Json report = {
       {"method", method_},
@@ -138,7 +138,7 @@ Json Classifier::report_json() const {
       {"features", components_.front().features.maps()},
       {"ratio", ratio_json(*this)},
       {"choice", report_.choice},
-      {"selection", selection_json(report_.candidates)}};
+      {"selection", covshift::to_json(report_.candidates)}};
   if (report_.penalty == Penalty::norm) report["squared_lambda"] = report_.solution.squared_lambda;
   return report;
 }

@@ -150,10 +150,11 @@ Option bias_option(FitOptions& o) {
 
 }  // namespace
 
-Option views_option(std::string& x) {
-  return text(
-      {"--views", "views"}, x, "all|each|FILE",
-      "Groups of columns: one group, each column, or FILE with lines 'name = column, col* : map'");
+Option views_option(std::string& x, const std::string& otherwise) {
+  return text({"--views", "views"}, x, "all|each|FILE",
+              "Groups of columns: one group, each column, or FILE with lines 'name = column, col* "
+              ": map'" +
+                  otherwise);
 }
 
 Option features_option(std::string& x) {
@@ -251,7 +252,9 @@ Options model_options(ModelOptions& o) {
            "What to fit; auto chooses by held-out rows: a mixture for log loss, else one method"),
       loss_option(fit.loss),
       generalize_option(o),
-      views_option(o.views),
+      views_option(o.views,
+                   "; the method auto tries to trust the groups that hardly shift (default: each "
+                   "for the assumption views, else all)"),
       features_option(fit.features),
       row({"--generalized-views", "generalized_views"}, Type::list, "auto|a,b", "auto",
           "Views to trust under the assumption 'views'",
@@ -297,14 +300,15 @@ Options model_options(ModelOptions& o) {
   return with_more(std::move(options), column_options(o.columns, true));
 }
 
-PreparationOptions by_column() {
+PreparationOptions for_comparison() {
   PreparationOptions inputs;
-  inputs.views = "each";
+  inputs.views.clear();
   return inputs;
 }
 
 PreparationOptions for_diagnosis() {
-  PreparationOptions inputs = by_column();
+  PreparationOptions inputs;
+  inputs.views = "each";
   inputs.cut = false;
   return inputs;
 }
@@ -332,7 +336,7 @@ Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
       choice({"--metric"}, o.metric, "Score that decides"),
       number({"--level"}, o.level, between(1e-6, 0.5),
              "Significance level of the comparison with the best, for all methods together"),
-      views_option(inputs.views),
+      views_option(inputs.views, " (default: as fit has it for each method)"),
       features_option(o.fit.features),
       view_threshold_option(o.fit.shift.view_threshold),
       ratio_option(o.fit.shift.ratio.method),

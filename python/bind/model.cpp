@@ -22,7 +22,7 @@ Model fit(Data& data, Data* target, const std::vector<std::string>& names,
     Input input = data.input(names);
     input.labels = {labels.data(), labels.size()};
     input.weight = span_of(weight);
-    PreparedPair pair(data, input, target, model, model.fit.solve.threads);
+    PreparedPair pair(data, input, target, inputs_of(model), model.fit.solve.threads);
     return Model::fit(std::move(pair.preparation), pair.train,
                       target != nullptr ? &pair.target : nullptr, model.fit);
   });

@@ -130,7 +130,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         self,
         loss="log",
         generalize="auto",
-        views="all",
+        views=None,
         generalized_views="auto",
         lam="auto",
         ratio="logistic",

@@ -362,8 +362,8 @@ def _target_matrix(X, X_target, kind):
 
 def view_groups(views, columns: list[str]):
     """Views for the extension module: a string, or a name, columns and maps of each."""
-    if isinstance(views, (str, os.PathLike)):
-        return os.fspath(views)
+    if views is None or isinstance(views, (str, os.PathLike)):
+        return views if views is None else os.fspath(views)
     if not isinstance(views, Mapping):
         raise TypeError(
             "views must be 'all', 'each', the path of a file or a dict of names to lists of columns, "

@@ -22,7 +22,8 @@ class Diagnosis:
     views : list of dict, name, kl, kl_binned, generalized, stable: where.
     effective_sample_size, support : how bad: the training sample after weighting, and the share of
         the target without training support.
-    recommendation : dict, verdict, summary, methods, reasons, label_first: what to do.
+    recommendation : dict, verdict, summary, reasons: what is the matter; method, why and command: the
+        fit to use, as Python; label_first: rows to label first.
     data : dict, every number, as ``covshift diagnose --json`` prints them. Rows count from 1.
     """
 
@@ -63,7 +64,9 @@ class Diagnosis:
         more = len(self.data["views"]) - 10
         if more > 0:
             table.append(f"  ... and {more} more views (to_frame() lists all)")
-        return "\n".join([*self._lines(), *table, self.data["recommendation"]["summary"]])
+        advice = self.data["recommendation"]
+        following = [advice["why"], f"Next: {advice['command']}"] if advice["command"] else []
+        return "\n".join([*self._lines(), *table, advice["summary"], *following])
 
     def _repr_html_(self) -> str:
         cells = "".join(
@@ -140,4 +143,22 @@ def diagnose(
         found = _core.diagnose(given.data, given.target, given.names, options, callback)
     warn_of(given.data)
     warn_of(given.target)
-    return Diagnosis(json.loads(found))
+    data = json.loads(found)
+    if data["recommendation"]["verdict"] != "undetermined":
+        chosen = {
+            "views": (views, "each"),
+            "ratio": (ratio, "logistic"),
+            "ratio_lam": (ratio_lam, "stable"),
+            "scale": (scale, "standard"),
+            "view_threshold": (view_threshold, 0.1),
+            "dates": (dates, None),
+            "missing": (missing, "indicator"),
+            "random_state": (random_state, 0),
+        }
+        given_by_user = ", ".join(
+            f"{name}={value!r}"
+            for name, (value, default) in chosen.items()
+            if not (isinstance(value, type(default)) and value == default)
+        )
+        data["recommendation"]["command"] = f"RobustClassifier({given_by_user}).fit(X, y, X_target)"
+    return Diagnosis(data)

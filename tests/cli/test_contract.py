@@ -23,6 +23,15 @@ class Contract(ProgramTest):
             "fit", self.train, "--target", self.target, "--label", "y", "-o", self.model, *flags
         )
 
+    def test_robust_view_without_views_trusts_columns_one_by_one(self):
+        for method in ("robust-view", "robust01-view"):
+            own = self.fit("--method", method, "--lambda", "0.1")
+            each = self.fit("--method", method, "--lambda", "0.1", "--views", "each")
+            joint = self.fit("--method", method, "--lambda", "0.1", "--views", "all")
+            self.assertEqual(own["objective"], each["objective"])
+            self.assertNotEqual(own["objective"], joint["objective"])
+            self.assertEqual(len(own["views"]), len(each["views"]))
+
     def test_fit_reports_what_the_contract_names(self):
         report = self.fit("--method", "robust-view", "--views", "each")
         for key in (

@@ -118,6 +118,12 @@ def test_order_of_classes(wine):
     np.testing.assert_array_equal(model.predict_proba(X), numbers.predict_proba(X))
 
 
+def test_views_by_default(wine):
+    X, X_target, y, _ = wine
+    assert len(covshift.robust_view(lam=0.1).fit(X, y, X_target).views_) == X.shape[1]
+    assert len(covshift.robust(lam=0.1).fit(X, y, X_target).views_) == 1
+
+
 def test_views(wine):
     X, X_target, y, _ = wine
     model = covshift.robust_view(views={"few": [0, "c3"], "last": 12}, generalized_views=["last"],
@@ -201,6 +207,14 @@ def test_diagnose(shifted):
     text = repr(found)
     assert "150 training rows, 120 target rows" in text and "domain AUC" in text
     assert found.recommendation["summary"] in text
+    # What it recommends is the default fit, and works as it stands.
+    assert found.recommendation["method"] == "auto"
+    command = found.recommendation["command"]
+    assert command == "RobustClassifier().fit(X, y, X_target)" and f"Next: {command}" in text
+    other = covshift.diagnose(X, X_target, ratio="ulsif", views={"a": [0]}, permutations=49)
+    model = eval(other.recommendation["command"],  # noqa: S307
+                 {"RobustClassifier": covshift.RobustClassifier, "X": X, "y": shifted[1], "X_target": X_target})
+    assert model.ratio == "ulsif" and [v.name for v in model.views_] == ["a", "rest"]
     assert "<table>" in found._repr_html_()
     assert list(found.to_frame().index) == list("abcd")
     assert {"before", "after"} <= set(found.to_frame("features").columns)
