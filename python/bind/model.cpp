@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/error.hpp"
+#include "covshift/model/linear_form.hpp"
 #include "covshift/shift/methods.hpp"
 #include "python/bind/bind.hpp"
 #include "python/bind/data.hpp"
@@ -104,10 +105,26 @@ std::vector<std::string> feature_names(const Model& model) {
   return model.classifier().components().front().features.names(columns);
 }
 
-auto weights(const Model& model) {
-  const std::span<const double> t = model.classifier().components().front().weights;
+/// Weights K x outputs and biases K of the first component, as the solver has them.
+nb::tuple weights(const Model& model) {
+  const Component& first = model.classifier().components().front();
   const auto k = static_cast<std::size_t>(model.classifier().game().labels());
-  return to_numpy(std::vector<double>(t.begin(), t.end()), {t.size() / k, k});
+  const std::size_t outputs = first.weights.size() / k - (first.bias ? 1 : 0);
+  std::vector<double> coef(k * outputs);
+  std::vector<double> bias(k, 0.0);
+  for (std::size_t y = 0; y < k; ++y) {
+    for (std::size_t j = 0; j < outputs; ++j) coef[y * outputs + j] = first.weights[j * k + y];
+    if (first.bias) bias[y] = first.weights[outputs * k + y];
+  }
+  return nb::make_tuple(to_numpy(std::move(coef), {k, outputs}), to_numpy(std::move(bias), {k}));
+}
+
+/// Coefficients K x columns and intercepts K in the units of the data.
+nb::tuple linear(const Model& model) {
+  LinearForm form = linear_form(model);
+  const std::size_t k = form.intercept.size();
+  return nb::make_tuple(to_numpy(std::move(form.coef), {k, form.columns}),
+                        to_numpy(std::move(form.intercept), {k}));
 }
 
 }  // namespace
@@ -122,6 +139,8 @@ void bind_model(nb::module_& m) {
       .def("views", &view_list)
       .def("report", [](const Model& model) { return model.report_json().dump(); })
       .def("weights", &weights)
+      .def("not_linear", &not_linear)
+      .def("linear_form", &linear)
       .def("feature_names", &feature_names)
       .def("sources", &sources)
       .def_prop_ro("classes",

@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -211,7 +211,7 @@ class CoreEstimator(BaseEstimator):
         fast = data is not None
         if not fast:
             data = data_of(self, X, as_table=True if self._as_table else None)
-        threads = 1 if data.rows <= 2048 else thread_count(self.threads)
+        threads = 1 if data.rows <= 2048 else thread_count(self.threads, self.n_jobs)
         try:
             answer = getattr(model, question)(data, threads)
         except ValueError:
@@ -225,7 +225,7 @@ class CoreEstimator(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = getattr(self, "missing", "error") != "error"
