@@ -8,7 +8,7 @@ DATA ?= ../shared/data
 export JOBS
 
 .PHONY: all library demo test bench shiftbench bench-kernels bench-csv bench-python wheel asan tsan tidy format
-.PHONY: format-check check reproduce coverage install clean help
+.PHONY: fuzz faults format-check check reproduce coverage install clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -56,9 +56,16 @@ bench-csv: ## read a 1 GB CSV with covshift and with pandas (from the Python pac
 	@scripts/packages.sh build bench venv
 	@scripts/bench_csv.sh
 
-check: ## slower checks: sanitizers over the C++ tests, clang-tidy
+check: ## slower checks: sanitizers over the C++ tests and the fuzzer's kept inputs, clang-tidy
 	@scripts/packages.sh build test
 	@scripts/test.sh asan tsan tidy
+
+fuzz: ## fuzz readers, model files and solvers for SECONDS each (60), from fuzz/corpus (docs/reliability.md)
+	@scripts/packages.sh build fuzz
+	@scripts/fuzz.sh $(or $(SECONDS),60) $(TARGETS)
+
+faults: all ## full disks, kill -9, links, concurrent writers, over every command that writes (docs/reliability.md)
+	@python3 scripts/faults.py build/covshift
 
 asan: ## only the C++ tests under the address and undefined behaviour sanitizers
 	@scripts/packages.sh build test

@@ -9,6 +9,7 @@
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/data/read_table.hpp"
+#include "covshift/model/costs.hpp"
 #include "covshift/model/model.hpp"
 #include "covshift/options/options.hpp"
 
@@ -20,21 +21,6 @@ struct Flags {
   bool accept_unconverged = false;
   ModelOptions options;
 };
-
-/// A CSV file without header: a row for each action, a column for each class.
-CostMatrix read_costs(const std::string& path) {
-  ReadOptions options;
-  options.header = HeaderLine::absent;
-  const Table table = read_table(path, options);
-  CostMatrix costs;
-  costs.actions = static_cast<int>(table.rows);
-  costs.labels = static_cast<int>(table.columns.size());
-  for (const Column& column : table.columns) finite_numbers(table, column, "cost");
-  for (std::size_t a = 0; a < table.rows; ++a) {
-    for (const Column& column : table.columns) costs.cost.push_back(column.numbers[a]);
-  }
-  return costs;
-}
 
 /// The given options, with costs, threads and cancellation.
 ModelOptions complete_options(const Flags& flags, const Common& common) {

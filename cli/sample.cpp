@@ -50,8 +50,8 @@ Json draw_json(const BiasedSample::Draw& draw, const std::vector<std::size_t>& r
 }
 
 void run(Flags flags, const Common& common) {
-  refuse_overwriting(flags.train_output, {flags.data});
-  refuse_overwriting(flags.target_output, {flags.data, flags.train_output});
+  refuse_overwriting(flags.train_output, {flags.data}, "--train-output");
+  refuse_overwriting(flags.target_output, {flags.data, flags.train_output}, "--target-output");
   ReadOptions read = common.read;
   read.threads = common.threads;
   read.text_columns = {flags.label};

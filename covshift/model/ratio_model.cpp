@@ -40,14 +40,19 @@ std::string RatioModel::to_text() const {
 
 RatioModel RatioModel::from_text(const std::string& text, const std::string& source) {
   const json body = unseal(format, text, source);
-  Scaler scaler = Scaler::from_json(json_field<json>(body, "scaler", source));
-  Encoder encoder = Encoder::from_json(json_field<json>(body, "encoder", source), scaler.cols());
-  std::shared_ptr<const DensityRatio> ratio =
-      ratio_from_json(json_field<json>(body, "ratio", source));
-  if (scaler.cols() != encoder.cols() || ratio->cols() != encoder.cols()) {
-    fail_input("{}: the parts of the density ratio have different sizes", source);
+  try {
+    Scaler scaler = Scaler::from_json(json_field<json>(body, "scaler", "density ratio"));
+    Encoder encoder =
+        Encoder::from_json(json_field<json>(body, "encoder", "density ratio"), scaler.cols());
+    std::shared_ptr<const DensityRatio> ratio =
+        ratio_from_json(json_field<json>(body, "ratio", "density ratio"));
+    if (scaler.cols() != encoder.cols() || ratio->cols() != encoder.cols()) {
+      fail_input("the parts of the density ratio have different sizes");
+    }
+    return {Preparation(std::move(encoder), std::move(scaler)), std::move(ratio)};
+  } catch (const Error& e) {
+    fail_input("{}: {}", source, e.what());
   }
-  return {Preparation(std::move(encoder), std::move(scaler)), std::move(ratio)};
 }
 
 }  // namespace covshift

@@ -171,7 +171,10 @@ class BadInput(ProgramTest):
         self.assert_fails(2, "predict", self.model, self.target, "-o", self.model)
         self.assert_fails(2, "predict", self.model, self.train, "-o", link)
         sample = ("sample", self.train, "--label", "y", "--train-output")
-        self.assert_fails(2, *sample, self.path("z.csv"), "--target-output", self.path("z.csv"))
+        self.assert_fails(2, *sample, self.train, "--target-output", "z", says=["--train-output: "])
+        self.assert_fails(
+            2, *sample, self.path("z.csv"), "--target-output", self.path("z.csv"), says=["--target-output: "]
+        )
         self.assert_fails(1, *sample, self.path("z.csv"), "--target-output", self.path("no/z.csv"))
         self.assertFalse(os.path.exists(self.path("z.csv")))
 
