@@ -50,7 +50,8 @@ class Certificate:
 
 
 class View(NamedTuple):
-    """A group of columns, how far it shifted, whether its evidence is trusted, and its feature maps."""
+    """A group of columns, how far it shifted (``kl``, nan where no density ratio was needed), whether its
+    evidence is trusted, and its feature maps."""
 
     name: str
     features: list[str]
@@ -113,7 +114,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
     feature_names_ : names of the rows of ``coef_`` but the bias.
     n_iter_, gap_, status_ : of the solver.
     path_ : held-out losses of the cross validation: (method, generalize, [(lam, loss, error), ...]).
-    effective_sample_size_ : of the weighted training sample; None without a target.
+    effective_sample_size_ : of the weighted training sample; None without a target, or if the method ignores it.
     n_features_in_, feature_names_in_ : of the data.
 
     Examples
@@ -318,7 +319,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         return psi[:, 1] - psi[:, 0] if psi.shape[1] == 2 else psi
 
     def log_ratio(self, X) -> np.ndarray:
-        """log P_target(x)/P_train(x) of each row; 0 if the model was fitted without a target."""
+        """log P_target(x)/P_train(x) of each row; 0 without a target, or if the method ignores it."""
         return self._ask("log_ratio", X)
 
     # --- files ---
