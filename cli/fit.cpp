@@ -69,7 +69,7 @@ void report_missing(const Preparation& preparation) {
                  : "");
 }
 
-void report_text(const Model& model, const std::string& output) {
+void report_text(const Model& model, const Flags& flags) {
   const Classifier& c = model.classifier();
   const FitReport& r = c.report();
   const Solution& s = r.solution;
@@ -108,9 +108,12 @@ void report_text(const Model& model, const std::string& output) {
     rows.resize(rows.size() - more);
     print_table(rows);
     if (more > 0) fmt::print("  ... and {} more views (--json lists all)\n", more);
+  } else if (!flags.target.empty()) {
+    fmt::print("  the target is not used: {} ignores the shift (see `covshift diagnose`)\n",
+               c.method());
   }
   fmt::print("{}\n", describe(c.certificate(), c.game().name()));
-  fmt::print("model written to {} in {:.2f} s\n", output, r.seconds);
+  fmt::print("model written to {} in {:.2f} s\n", flags.output, r.seconds);
 }
 
 /// Usage errors that can be found before any file is read.
@@ -183,7 +186,7 @@ void run(const Flags& flags, const Common& common) {
   if (common.json) {
     print_json(model.report_json());
   } else if (!common.quiet) {
-    report_text(model, flags.output);
+    report_text(model, flags);
   }
 }
 

@@ -29,13 +29,14 @@ std::vector<double> target_weights(std::span<const double> log_ratio,
 
 /// The effective sample size for the models' ratio, or for an unsmoothed one if theirs is smoothed.
 double unsmoothed_sample_size(const TrainingData& data, const ShiftOptions& shift,
-                              std::span<const double> log_ratio) {
-  if (shift.given_ratio || shift.ratio.method != RatioMethod::logistic ||
+                              const DensityRatio* joint, std::span<const double> log_ratio) {
+  if (joint == nullptr || joint->method() != RatioMethod::logistic ||
       shift.ratio.lambda.rule != RatioLambda::Rule::stable) {
     return effective_sample_size(log_ratio, data.sample_weight);
   }
   RatioOptions options = shift.ratio;
   options.lambda.rule = RatioLambda::Rule::cv;
+  options.columns = joint->columns();
   const auto ratio = fit_ratio(options, data.features, *data.target, data.sample_weight);
   return effective_sample_size(ratio->log_ratio(data.features, options.threads),
                                data.sample_weight);
@@ -147,7 +148,8 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   };
   const int threads = options.fit.solve.threads;
   announce("density ratio", 0);
-  const ShiftOptions estimate = shift_options(options.fit);
+  ShiftOptions estimate = shift_options(options.fit);
+  estimate.left_out = data.ids;
   const SharedShift viewed(data, data.views, estimate);
   std::optional<SharedShift> whole;
   if (options.views_by_method) whole.emplace(data, Views::all(data.features.cols), estimate);
@@ -165,7 +167,7 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   c.views = viewed.shift.views();
   c.effective_sample_size = options.effective_sample_size
                                 ? *options.effective_sample_size
-                                : unsmoothed_sample_size(data, estimate, log_ratio);
+                                : unsmoothed_sample_size(data, estimate, viewed.shift.joint(), log_ratio);
   c.unsupported = options.unsupported;
   if (options.map.x >= 0 && options.map.y >= 0) {
     c.map = lay_out_map(data.features, *data.target, options.map);

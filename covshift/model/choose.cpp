@@ -69,11 +69,14 @@ std::vector<std::string> open_maps(const MatrixView& x) {
   return maps;
 }
 
+bool shifted(const Plan& plan) {
+  return std::any_of(plan.assumptions.begin(), plan.assumptions.end(),
+                     [](const Assumption& a) { return a.kind != Kind::none; });
+}
+
 void need_target(const Plan& plan, const TrainingData& data) {
   if (data.target != nullptr) return;
-  const bool shifted = std::any_of(plan.assumptions.begin(), plan.assumptions.end(),
-                                   [](const Assumption& a) { return a.kind != Kind::none; });
-  if (shifted) {
+  if (shifted(plan)) {
     fail_input(
         "method {} needs a target: unlabelled inputs from where the model will be used; without "
         "one use auto, lr, adv01 or svm",
@@ -139,8 +142,8 @@ class Chooser {
         refine_(options.lambdas.empty()),
         sample_(data, refine_ ? most_rows : data.features.rows, options.solve.seed),
         cv_(cross_validation(options, merged)) {
-    const TrainingData& own = sample_.data;
-    if (own.target != nullptr) {
+    if (plan.uses_ratio()) {
+      const TrainingData& own = sample_.data;
       const std::vector<double> log_weight = shift.at(own.features, own.given_train).log_weight;
       if (plan.lambda.kind == LambdaChoice::Kind::iwcv) {
         for (const double l : log_weight) importance_.push_back(std::exp(l));
@@ -358,6 +361,8 @@ class Chooser {
 };
 
 }  // namespace
+
+bool Plan::uses_ratio() const { return shifted(*this) || lambda.kind == LambdaChoice::Kind::iwcv; }
 
 CrossValidation cross_validation(const FitOptions& options, bool merged) {
   CrossValidation cv;

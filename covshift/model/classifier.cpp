@@ -99,16 +99,17 @@ void announce(const FitOptions& options, std::string_view stage) {
 
 /// Ratios are fitted with the caller's weights, as without a classifier.
 Shift estimate_shift(const TrainingData& data, std::span<const double> sample_weight,
-                     const Assumption& assumption, const FitOptions& options) {
+                     const Plan& plan, const FitOptions& options) {
+  if (!plan.uses_ratio()) return Shift(data.views);
   if (data.shift != nullptr) return *data.shift;
-  if (data.target == nullptr) return Shift(data.views);
   announce(options, "density ratio");
   ShiftOptions own = options.shift;
   own.ratio.seed = options.solve.seed;
   own.ratio.threads = options.solve.threads;
   own.ratio.time_limit = options.solve.time_limit;
-  return Shift::fit(assumption, own, data.views, data.features, *data.target, sample_weight,
-                    data.given_train, data.given_target);
+  own.left_out = data.ids;
+  return Shift::fit(plan.assumptions.back(), own, data.views, data.features, *data.target,
+                    sample_weight, data.given_train, data.given_target);
 }
 
 Solution train(const Problem& problem, SolveOptions solving, const FitOptions& options) {
@@ -209,6 +210,7 @@ TrainingData::TrainingData(const Preparation& preparation, const PreparedRows& t
       classes(static_cast<int>(preparation.classes().size())),
       sample_weight(train.weight),
       views(preparation.views()),
+      ids(preparation.id_columns()),
       given_train(GivenDensities::of(train)) {
   if (unlabelled == nullptr) return;
   target = &unlabelled->features;
@@ -226,8 +228,8 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   const CheckedData checked(given, options);
   const TrainingData& data = checked.data;
   const std::shared_ptr<const Game> game = game_for(options, plan.method, data.classes);
-  const Shift shift = estimate_shift(data, given.sample_weight, plan.assumptions.back(), options)
-                          .cautious(plan.caution);
+  const Shift shift =
+      estimate_shift(data, given.sample_weight, plan, options).cautious(plan.caution);
   const Choice choice = choose(plan, data, checked.merged, shift, *game, options);
 
   Classifier model(shift.assuming(shared_assumption(choice)));
@@ -249,8 +251,10 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
       add_held_out(held_out_potentials(setting.problem, cv), c.share, *game, report.held_out);
     }
     Solution solution = train(setting.problem, options.solve, options);
+    const double certainty =
+        certainty_limit(setting.problem, solution.weights, options.solve.threads);
     model.components_.push_back({mapped->features, setting.shift, options.bias, c.lambda,
-                                 std::move(solution.weights), c.share});
+                                 std::move(solution.weights), c.share, certainty});
     add_share(certificate_of(*game, model.components_.back(), data, setting.problem, solution,
                              options.delta),
               c.share, model.certificate_);
@@ -261,7 +265,7 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   report.penalty = options.penalty;
   report.candidates = choice.tried;
   report.choice = choice.reason;
-  if (data.target != nullptr) {
+  if (plan.uses_ratio()) {
     const std::vector<double> log_weight = shift.at(data.features, data.given_train).log_weight;
     report.ratio = RatioSummary{effective_sample_size(log_weight, data.sample_weight),
                                 largest_weights(log_weight, 1, data.sample_weight).front().share};

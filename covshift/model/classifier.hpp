@@ -24,7 +24,7 @@ namespace covshift {
 /// The regularisation weight: a number, or chosen by cross validation on a grid.
 struct LambdaChoice {
   enum class Kind {
-    automatic,  ///< with a target, held-out losses count half by cv, half by iwcv; else cv
+    automatic,  ///< held-out losses count half by cv, half by iwcv; cv where the ratio is not used
     fixed,
     cv,
     iwcv,  ///< as in the paper
@@ -86,6 +86,7 @@ struct TrainingData {
   std::span<const double> sample_weight;
   const MatrixView* target = nullptr;  ///< unlabelled inputs from where the model will be used
   Views views;
+  std::vector<std::int32_t> ids;  ///< columns that name rows: density ratios leave them out
   GivenDensities given_train, given_target;
   /// The shift between features and target if already estimated with these views, for several fits
   /// to the same data; null: estimated.
@@ -118,7 +119,7 @@ struct FitReport {
   Penalty penalty = Penalty::squared;
   std::vector<Candidate> candidates;  ///< what was tried, if something was chosen
   std::string choice;                 ///< why this, in words; empty: nothing but lambda was open
-  std::optional<RatioSummary> ratio;  ///< if there is a target
+  std::optional<RatioSummary> ratio;  ///< if anything depends on it
   std::vector<double> held_out;       ///< potentials, rows x K, if requested
   double seconds = 0;                 ///< in total: ratio, selection and fit
 };

@@ -8,11 +8,11 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
-#include "covshift/promise/held_out_ratio.hpp"
 #include "covshift/promise/inference.hpp"
 #include "covshift/promise/losses.hpp"
 #include "covshift/promise/regression.hpp"
 #include "covshift/ratio/diagnostics.hpp"
+#include "covshift/ratio/held_out.hpp"
 
 namespace covshift {
 namespace {

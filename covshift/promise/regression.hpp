@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "covshift/data/matrix.hpp"
-#include "covshift/promise/held_out_ratio.hpp"
+#include "covshift/ratio/held_out.hpp"
 
 namespace covshift {
 

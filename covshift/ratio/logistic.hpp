@@ -39,6 +39,9 @@ class LogisticRatio final : public DensityRatio {
   double lambda_;
 };
 
+/// u.x_i + b, the right infinity where products overflow.
+double affine(const Rows& x, std::size_t i, std::span<const double> weights, double intercept);
+
 /// D2 (1 + (2 + sqrt 2) sqrt(ln(1/0.05))) / sqrt(2m). D2 is the largest range of a feature over
 /// both samples together, as the features are given (the paper scales them to [0, 1], then D2 <=
 /// 1); m the number of training rows (their weights' sum). 1 if every feature is constant: then the

@@ -72,7 +72,8 @@ class Certificate:
 
 
 class View(NamedTuple):
-    """A group of columns, how far it shifted, whether its evidence is trusted, and its feature maps."""
+    """A group of columns, how far it shifted (``kl``, nan where no density ratio was needed), whether its
+    evidence is trusted, and its feature maps."""
 
     name: str
     features: list[str]
@@ -526,7 +527,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         return psi[:, 1] - psi[:, 0] if psi.shape[1] == 2 else psi
 
     def log_ratio(self, X: Data) -> Floats:
-        """log P_target(x)/P_train(x) of each row; 0 if the model was fitted without a target.
+        """log P_target(x)/P_train(x) of each row; 0 without a target, or if the method ignores it.
 
         Parameters
         ----------
