@@ -1,6 +1,8 @@
 #include "covshift/promise/held_out_ratio.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "covshift/data/rows.hpp"
 
@@ -13,6 +15,14 @@ RatioOptions tuned(RatioOptions options, const DensityRatio& fitted) {
   if (options.method == RatioMethod::logistic && report.contains("lambda")) {
     options.lambda.rule = RatioLambda::Rule::value;
     options.lambda.value = report["lambda"].get<double>();
+    double best = -INFINITY;
+    if (report.contains("scores")) {
+      for (const nlohmann::json& point : report["scores"]) {
+        const auto score = point["log_likelihood"].get<double>();
+        if (score > best) options.lambda.value = point["lambda"].get<double>();
+        best = std::max(best, score);
+      }
+    }
   }
   if (report.contains("width")) {
     options.kernel_width = report["width"].get<double>();
@@ -48,8 +58,11 @@ void put(const std::vector<double>& values, const std::vector<std::size_t>& rows
 }  // namespace
 
 HeldOutRatio held_out_ratio(const RatioOptions& options, const MatrixView& train,
-                            const MatrixView& target, std::span<const double> train_weight) {
-  const std::unique_ptr<DensityRatio> all = fit_ratio(options, train, target, train_weight);
+                            const MatrixView& target, std::span<const double> train_weight,
+                            const DensityRatio* tuning) {
+  const std::unique_ptr<DensityRatio> fitted =
+      tuning == nullptr ? fit_ratio(options, train, target, train_weight) : nullptr;
+  const DensityRatio* const all = tuning == nullptr ? fitted.get() : tuning;
   HeldOutRatio result{all->log_ratio(train, options.threads),
                       all->log_ratio(target, options.threads), all->bound().weight};
   const auto folds = static_cast<std::size_t>(options.folds);

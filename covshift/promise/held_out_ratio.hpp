@@ -15,9 +15,11 @@ struct HeldOutRatio {
 
 /// Cross-fitting: both samples are dealt to folds, and the ratio of a fold's rows is the one fitted
 /// without them, so that their weights owe nothing to their own noise. Tuning (lambda, width) is
-/// chosen once, with all rows. Ratios are not cut off at the bound. With fewer than two rows for
-/// each fold in a sample, the ratio of all rows is used.
+/// chosen once, with all rows, or is that of `tuning`, a ratio fitted to them or more: the logistic
+/// one's lambda of the best held-out likelihood, whatever its rule. Ratios are not cut off at the
+/// bound. With fewer than two rows for each fold in a sample, the ratio of all rows is used.
 HeldOutRatio held_out_ratio(const RatioOptions& options, const MatrixView& train,
-                            const MatrixView& target, std::span<const double> train_weight = {});
+                            const MatrixView& target, std::span<const double> train_weight = {},
+                            const DensityRatio* tuning = nullptr);
 
 }  // namespace covshift

@@ -210,7 +210,7 @@ const methods = () => {
   table(box, 'methods-table', 'Every method, its model selection included; ± one standard error', columns, list, m => m.method === comparison.best);
   table(fold(box, 'Certificates'), 'certificates-table',
         'What the training problem itself promises, in the method’s own loss (docs/certificate.md)', [
-    ['method', m => m.method, 'text'], ['game value', m => m.certificate.game_value], ['duality gap', m => m.certificate.gap],
+    ['method', m => m.method, 'text'], ['promised bound', m => m.certificate.bound], ['game value', m => m.certificate.game_value], ['duality gap', m => m.certificate.gap],
     ['worst case on the target', m => m.certificate.target_value], ['risk on the target', m => m.certificate.target_risk],
     ['mean weight', m => m.certificate.mean_weight], ['effective sample size', m => m.effective_sample_size],
     ['reliable', m => m.certificate.reliable ? 'yes' : 'no', 'text']], list);

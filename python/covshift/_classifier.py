@@ -35,6 +35,13 @@ from ._ratio import ratio_option
 class Certificate:
     """What is known about the target without its labels; docs/certificate.md explains each number."""
 
+    bound: float | None
+    estimate: float | None
+    reason: str
+    uninformed: float
+    held_out: int
+    effective_sample_size: float
+    ratio_p_value: float
     game_value: float
     gap: float
     target_value: float | None
@@ -320,6 +327,14 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
     def log_ratio(self, X) -> np.ndarray:
         """log P_target(x)/P_train(x) of each row; 0 if the model was fitted without a target."""
         return self._ask("log_ratio", X)
+
+    def predict_set(self, X, alpha: float = 0.1) -> np.ndarray:
+        """Sets of classes that hold the true one with probability 1 - alpha on the target.
+
+        A row of True and False for each row of X, in the order of ``classes_``. A row that the
+        training data do not support gets every class. docs/promise.md says what is assumed.
+        """
+        return self._ask("prediction_sets", X, float(alpha)).astype(bool)
 
     # --- files ---
 
