@@ -49,8 +49,9 @@ reproduce: all ## all tables and figures of the paper and the sweep, into docs/r
 coverage: ## what is promised against the truth, on simulated problems (docs/promise.md; PROBLEMS=1000)
 	@scripts/packages.sh build bench
 	@cmake --preset bench >/dev/null
-	@cmake --build build/bench -j $(JOBS) --target coverage
+	@cmake --build build/bench -j $(JOBS) --target coverage bounds
 	@build/bench/bench/coverage $(PROBLEMS)
+	@build/bench/bench/bounds $(PROBLEMS)
 
 bench-csv: ## read a 1 GB CSV with covshift and with pandas (from the Python package index)
 	@scripts/packages.sh build bench venv

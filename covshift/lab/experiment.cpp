@@ -72,6 +72,7 @@ nlohmann::ordered_json describe(const FitOptions& fit) {
 
 FitOptions paper_fit() {
   FitOptions fit;
+  fit.promise = false;
   fit.lambdas = paper_lambdas();
   fit.folds = 5;
   fit.features = "linear";

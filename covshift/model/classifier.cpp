@@ -12,6 +12,7 @@
 #include "covshift/learn/examples.hpp"
 #include "covshift/model/choose.hpp"
 #include "covshift/model/setting.hpp"
+#include "covshift/model/unseen.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 
 namespace covshift {
@@ -129,26 +130,6 @@ Assumption shared_assumption(const Choice& choice) {
   return choice.components[0].assumption;
 }
 
-/// Held-out potentials of a mixture: the log of the shared probabilities, which `all` collects.
-void add_held_out(const std::vector<double>& psi, double share, const Game& game,
-                  std::vector<double>& all) {
-  if (share == 1) {
-    all = psi;
-    return;
-  }
-  const auto k = static_cast<std::size_t>(game.labels());
-  std::vector<double> p(k);
-  const bool first = all.empty();
-  all.resize(psi.size(), 0.0);
-  for (std::size_t i = 0; i < psi.size(); i += k) {
-    game.predict({psi.data() + i, k}, p);
-    for (std::size_t y = 0; y < k; ++y) {
-      const double before = first ? 0 : std::exp(all[i + y]);
-      all[i + y] = std::log(before + share * p[y]);
-    }
-  }
-}
-
 /// The loss of a mixture is at most the mean of its components' (Jensen): so are its bounds. What
 /// one component does not promise, the mixture does not.
 void add_share(const Certificate& part, double share, Certificate& all) {
@@ -171,7 +152,6 @@ void add_share(const Certificate& part, double share, Certificate& all) {
   all.game_value += share * part.game_value;
   all.gap += share * part.gap;
   all.mean_weight += share * part.mean_weight;
-  all.reliable = all.reliable && part.reliable;
   all.finite_sample += share * part.finite_sample;
   all.delta = part.delta;
 }
@@ -240,25 +220,31 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   model.game_ = game;
   model.costs_ = options.costs;
   FitReport report;
-  const CrossValidation cv = cross_validation(options, checked.merged);
+  Unseen unseen(data, *game, cross_validation(options, checked.merged), options.held_out);
   std::map<std::string, std::shared_ptr<const Mapped>> by_maps;
   for (const Chosen& c : choice.components) {
     std::shared_ptr<const Mapped>& mapped = by_maps[c.features];
     if (!mapped) mapped = std::make_shared<const Mapped>(data, plan.features, c.features, options);
     Setting setting(data, options, *mapped, shift.assuming(c.assumption), *game);
     setting.problem.lambda = c.lambda;
-    if (options.held_out) {
-      add_held_out(held_out_potentials(setting.problem, cv), c.share, *game, report.held_out);
-    }
     Solution solution = train(setting.problem, options.solve, options);
     const double certainty =
         certainty_limit(setting.problem, solution.weights, options.solve.threads);
     model.components_.push_back({mapped->features, setting.shift, options.bias, c.lambda,
                                  std::move(solution.weights), c.share, certainty});
+    if (options.promise || options.held_out) {
+      announce(options, "held-out rows");
+      unseen.add(model.components_.back(), setting.problem);
+    }
     add_share(certificate_of(*game, model.components_.back(), data, setting.problem, solution,
                              options.delta),
               c.share, model.certificate_);
     add_share(solution, c.share, report.solution);
+  }
+  if (options.held_out) report.held_out = unseen.by_row();
+  if (options.promise) {
+    add_bound(unseen, data, *game, shift, options, model.certificate_);
+    model.calibration_ = calibration_of(unseen, data, *game, shift);
   }
   report.lambda = choice.components[0].lambda;
   report.lambda_choice = to_string(plan.lambda.kind);

@@ -16,6 +16,7 @@
 #include "covshift/learn/solve.hpp"
 #include "covshift/model/certificate.hpp"
 #include "covshift/model/component.hpp"
+#include "covshift/promise/conformal.hpp"
 #include "covshift/select/cross_validation.hpp"
 #include "covshift/shift/shift.hpp"
 
@@ -66,7 +67,8 @@ struct FitOptions {
   Penalty penalty = Penalty::squared;
   int folds = 5;
   bool bias = true;
-  double delta = 0.05;    ///< of the certificate's finite-sample term
+  double delta = 0.05;    ///< how often what the certificate promises may fail
+  bool promise = true;    ///< bound the loss on the target, keep scores for prediction sets
   bool held_out = false;  ///< also predict every training row with a fit that has not seen it
   SolveOptions solve;     ///< threads and seed are for all parts; the observer sees the last fit
   std::function<bool()> cancelled;  ///< called by several threads; true: throws Error (stopped)
@@ -157,6 +159,10 @@ class Classifier {
   /// One, or several with log loss, whose probabilities are mixed by their shares; the largest
   /// share first.
   [[nodiscard]] const std::vector<Component>& components() const { return components_; }
+  /// For each row of `predictions` and each class, 1 if it is in a set that holds the true class
+  /// with probability 1 - alpha on the target (promise/conformal.hpp). Throws Error if alpha is not
+  /// in (0, 1), or the model predicts no probabilities of classes or keeps no held-out scores.
+  [[nodiscard]] std::vector<std::uint8_t> sets(const Predictions& predictions, double alpha) const;
 
   /// What the model file stores.
   [[nodiscard]] nlohmann::json to_json() const;
@@ -178,6 +184,7 @@ class Classifier {
   Shift shift_;
   std::vector<Component> components_;
   Certificate certificate_;
+  Calibration calibration_;  ///< scores of held-out rows; empty: none are kept
   FitReport report_;
 };
 

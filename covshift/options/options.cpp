@@ -288,7 +288,7 @@ Options model_options(ModelOptions& o) {
       text({"--weight"}, o.weight, "COLUMN", "Column of sample weights; 2 counts as the row twice"),
       number({"--delta", "delta"}, fit.delta,
              {.low = 0, .high = 1, .low_excluded = true, .high_excluded = true},
-             "Probability that the certificate's finite-sample term fails"),
+             "Probability that the promised bound on the target loss may fail"),
       number({"--tolerance", "tol"}, fit.solve.tolerance, positive,
              "Duality gap to reach, relative to the objective"),
       whole({"--max-iterations", "max_iter"}, fit.solve.max_iterations,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "covshift/data/rows.hpp"
 #include "covshift/data/smooth_order.hpp"
@@ -11,13 +12,29 @@ namespace {
 
 constexpr std::size_t judged_rows = 1000;  // of each sample
 
+/// The lambda of the best held-out likelihood among those tried.
+double likeliest_lambda(const nlohmann::json& scores, double otherwise) {
+  double best = -INFINITY;
+  double lambda = otherwise;
+  for (const nlohmann::json& point : scores) {
+    const auto score = point["log_likelihood"].get<double>();
+    if (score > best) lambda = point["lambda"].get<double>();
+    best = std::max(best, score);
+  }
+  return lambda;
+}
+
 /// The options with what a fit to all rows has chosen.
-RatioOptions tuned(RatioOptions options, const DensityRatio& fitted) {
+RatioOptions tuned(RatioOptions options, const DensityRatio& fitted, Tuning tuning) {
   const nlohmann::json& report = fitted.report();
   options.method = fitted.method();  // of auto, the one it picked
+  options.columns = fitted.columns();
   if (options.method == RatioMethod::logistic && report.contains("lambda")) {
     options.lambda.rule = RatioLambda::Rule::value;
     options.lambda.value = report["lambda"].get<double>();
+    if (tuning == Tuning::likeliest && report.contains("scores")) {
+      options.lambda.value = likeliest_lambda(report["scores"], options.lambda.value);
+    }
   }
   options.judge = false;
   if (report.contains("width")) {
@@ -55,11 +72,11 @@ void put(const std::vector<double>& values, const std::vector<std::size_t>& rows
 
 HeldOutRatio held_out_ratio(const RatioOptions& options, const MatrixView& train,
                             const MatrixView& target, std::span<const double> train_weight) {
-  return held_out_ratio(options, *fit_ratio(options, train, target, train_weight), train, target,
-                        train_weight);
+  return held_out_ratio(options, *fit_ratio(options, train, target, train_weight),
+                        Tuning::likeliest, train, target, train_weight);
 }
 
-HeldOutRatio held_out_ratio(const RatioOptions& options, const DensityRatio& all,
+HeldOutRatio held_out_ratio(const RatioOptions& options, const DensityRatio& all, Tuning tuning,
                             const MatrixView& train, const MatrixView& target,
                             std::span<const double> train_weight) {
   HeldOutRatio result{all.log_ratio(train, options.threads), all.log_ratio(target, options.threads),
@@ -68,7 +85,7 @@ HeldOutRatio held_out_ratio(const RatioOptions& options, const DensityRatio& all
   if (all.method() == RatioMethod::none || std::min(train.rows, target.rows) < 2 * folds) {
     return result;
   }
-  const RatioOptions own = tuned(options, all);
+  const RatioOptions own = tuned(options, all, tuning);
   const auto deal = [&](const MatrixView& x) {
     return deal_folds(row_order(Rows(x, {}), {}, options.seed), x.rows, options.folds);
   };
@@ -123,7 +140,7 @@ double judge_ratio(const RatioOptions& options, const DensityRatio& fitted, cons
   const Matrix own_train = take_rows(train, train_rows);
   const Matrix own_target = take_rows(target, target_rows);
   const std::vector<double> weight = take(train_weight, train_rows);
-  return held_out_gain(held_out_ratio(options, fitted, own_train.view(), own_target.view(), weight),
+  return held_out_gain(held_out_ratio(options, fitted, Tuning::as_fitted, own_train.view(), own_target.view(), weight),
                        fitted.bound(), weight);
 }
 

@@ -15,12 +15,14 @@ struct HeldOutRatio {
 
 /// Cross-fitting: both samples are dealt to folds, and the ratio of a fold's rows is the one fitted
 /// without them, so that their weights owe nothing to their own noise. Tuning (lambda, width) is
-/// chosen once, with all rows. Ratios are not cut off at the bound. With fewer than two rows for
-/// each fold in a sample, the ratio of all rows is used.
+/// chosen once, with all rows; the logistic ratio's lambda is that of the best held-out likelihood,
+/// whatever its rule. Ratios are not cut off at the bound. With fewer than two rows for each fold
+/// in a sample, the ratio of all rows is used.
 HeldOutRatio held_out_ratio(const RatioOptions& options, const MatrixView& train,
                             const MatrixView& target, std::span<const double> train_weight = {});
-/// The same where the ratio of all rows is known.
-HeldOutRatio held_out_ratio(const RatioOptions& options, const DensityRatio& all,
+enum class Tuning { as_fitted, likeliest };
+/// The same where a ratio fitted to these rows or more is known.
+HeldOutRatio held_out_ratio(const RatioOptions& options, const DensityRatio& all, Tuning tuning,
                             const MatrixView& train, const MatrixView& target,
                             std::span<const double> train_weight);
 

@@ -222,7 +222,7 @@ const methods = () => {
   }
   table(fold(box, 'Certificates'), 'certificates-table',
         'What the training problem itself promises, in the method’s own loss (docs/certificate.md)', [
-    ['method', m => m.method, 'text'], ['game value', m => m.certificate.game_value], ['duality gap', m => m.certificate.gap],
+    ['method', m => m.method, 'text'], ['promised bound', m => m.certificate.bound], ['game value', m => m.certificate.game_value], ['duality gap', m => m.certificate.gap],
     ['worst case on the target', m => m.certificate.target_value], ['risk on the target', m => m.certificate.target_risk],
     ['mean weight', m => m.certificate.mean_weight], ['effective sample size', m => m.effective_sample_size],
     ['reliable', m => m.certificate.reliable ? 'yes' : 'no', 'text']], list);

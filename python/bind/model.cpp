@@ -55,6 +55,12 @@ auto log_ratio(const Model& model, Data& data, int threads) {
   return to_numpy(std::move(p.log_ratio), {p.rows});
 }
 
+auto prediction_sets(const Model& model, Data& data, int threads, double alpha) {
+  const Predictions p = predict(model, data, threads);
+  return to_numpy(model.classifier().sets(p, alpha),
+                  {p.rows, static_cast<std::size_t>(model.classifier().game().labels())});
+}
+
 /// The loss as an option: its name, or the matrix of costs.
 nb::object loss(const Model& model) {
   const Game& game = model.classifier().game();
@@ -135,6 +141,8 @@ void bind_model(nb::module_& m) {
       .def("probabilities", &probabilities, nb::arg("data"), nb::arg("threads"))
       .def("potentials", &potentials, nb::arg("data"), nb::arg("threads"))
       .def("log_ratio", &log_ratio, nb::arg("data"), nb::arg("threads"))
+      .def("prediction_sets", &prediction_sets, nb::arg("data"), nb::arg("threads"),
+           nb::arg("alpha"))
       .def("certificate", &certificate)
       .def("views", &view_list)
       .def("report", [](const Model& model) { return model.report_json().dump(); })

@@ -57,6 +57,13 @@ if TYPE_CHECKING:
 class Certificate:
     """What is known about the target without its labels; docs/certificate.md explains each number."""
 
+    bound: float | None
+    estimate: float | None
+    reason: str
+    uninformed: float
+    held_out: int
+    effective_sample_size: float
+    ratio_p_value: float
     game_value: float
     gap: float
     target_value: float | None
@@ -167,7 +174,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
     path_ : list of tuple
         Held-out losses of the cross validation: (method, generalize, [(lam, loss, error), ...]).
     effective_sample_size_ : float or None
-        Of the weighted training sample; None without a target.
+        Of the weighted training sample; None without a target, or if the method ignores it.
     n_features_in_ : int
         Columns of the data.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -539,6 +546,26 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         log_ratio : ndarray of shape (n_samples,)
         """
         return self._ask("log_ratio", X)
+
+    def predict_set(self, X: Data, alpha: float = 0.1) -> npt.NDArray[np.bool_]:
+        """Sets of classes that hold the true one with probability 1 - alpha on the target.
+
+        A row that the training data do not support gets every class. docs/promise.md says what is
+        assumed.
+
+        Parameters
+        ----------
+        X : as for ``fit``, of shape (n_samples, n_features)
+            Rows; each is predicted independently of the others.
+        alpha : float, default=0.1
+            The probability that a set misses the true class, between 0 and 1.
+
+        Returns
+        -------
+        sets : ndarray of bool of shape (n_samples, n_classes)
+            True where the class, in the order of ``classes_``, is in the set.
+        """
+        return self._ask("prediction_sets", X, float(alpha)).astype(bool)
 
     if TYPE_CHECKING:  # what scikit-learn, which has no types, adds
 

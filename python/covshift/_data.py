@@ -198,8 +198,8 @@ def warn_of(data, stacklevel: int = 3) -> None:
 class CoreEstimator(BaseEstimator):
     """What estimators around a fitted model of the extension module, ``_model``, share."""
 
-    def _ask(self, question: str, X) -> np.ndarray:
-        """Calls the model's method ``question`` with the rows of X."""
+    def _ask(self, question: str, X, *args) -> np.ndarray:
+        """Calls the model's method ``question`` with the rows of X and further arguments."""
         try:
             model = self._model
         except AttributeError:
@@ -213,7 +213,7 @@ class CoreEstimator(BaseEstimator):
             data = data_of(self, X, as_table=True if self._as_table else None)
         threads = 1 if data.rows <= 2048 else thread_count(self.threads, self.n_jobs)
         try:
-            answer = getattr(model, question)(data, threads)
+            answer = getattr(model, question)(data, threads, *args)
         except ValueError:
             if fast:
                 data_of(self, X)  # raises scikit-learn's error if it has one

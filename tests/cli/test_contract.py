@@ -119,7 +119,7 @@ class Contract(ProgramTest):
         self.assertIn("Not promised: a bound", certificate["statement"])
         certificate = self.fit("--lambda", "0.01", "--method", "robust")["certificate"]
         self.assertTrue(certificate["reliable"], certificate)
-        self.assertIn("exceed", certificate["statement"])
+        self.assertIn("does not exceed", certificate["statement"])
 
     def test_predictions_as_json(self):
         self.fit("--lambda", "0.01")

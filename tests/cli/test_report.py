@@ -130,7 +130,7 @@ class Report(ProgramTest):
         self.assertEqual(
             self.table("certificates-table"),
             [[m["method"], *(m["certificate"][k] for k in
-              ("game_value", "gap", "target_value", "target_risk", "mean_weight")),
+              ("bound", "game_value", "gap", "target_value", "target_risk", "mean_weight")),
               m["effective_sample_size"], "yes" if m["certificate"]["reliable"] else "no"]
              for m in c["methods"]],
         )

@@ -157,7 +157,8 @@ TEST(Fitting, ReportsProgressInOrder) {
     if (stages.empty() || stages.back() != stage) stages.emplace_back(stage);
   };
   static_cast<void>(fit(train, target, o));
-  EXPECT_EQ(stages, (std::vector<std::string>{"density ratio", "selection", "training"}));
+  EXPECT_EQ(stages,
+            (std::vector<std::string>{"density ratio", "selection", "training", "held-out rows"}));
 }
 
 TEST(Predicting, DoesNotDependOnThreads) {
@@ -169,6 +170,29 @@ TEST(Predicting, DoesNotDependOnThreads) {
   const Predictions three = model.predict(rows, 3);
   EXPECT_EQ(one.p, three.p);
   EXPECT_EQ(one.log_ratio, three.log_ratio);
+}
+
+TEST(Certificates, AreKeptInTheModelFileWithTheScoresOfSets) {
+  const Table train = table(150, 0, 5);
+  const Table target = table(150, 0.3, 6);
+  const Model model = fit(train, target, options("robust"));
+  const Model again = Model::from_text(model.to_text(), "text");
+  const Certificate& a = model.classifier().certificate();
+  const Certificate& b = again.classifier().certificate();
+  ASSERT_TRUE(a.bound) << a.reason;
+  EXPECT_GT(*a.bound, *a.estimate);
+  EXPECT_EQ(a.bound, b.bound);
+  EXPECT_EQ(a.estimate, b.estimate);
+  EXPECT_EQ(a.held_out, b.held_out);
+  EXPECT_EQ(describe(a, "log"), describe(b, "log"));
+  const Predictions p = model.predict(target);
+  EXPECT_EQ(model.classifier().sets(p, 0.1), again.classifier().sets(p, 0.1));
+  ModelOptions o = options("robust");
+  o.fit.promise = false;
+  const Model without = fit(train, target, o);
+  EXPECT_FALSE(without.classifier().certificate().bound);
+  EXPECT_THROW((void)without.classifier().sets(p, 0.1), Error);
+  EXPECT_EQ(without.predict(target).p, p.p);  // what is promised changes no prediction
 }
 
 TEST(Certificates, BoundTheLossOfAMatchingAdversary) {
