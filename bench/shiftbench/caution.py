@@ -1,25 +1,23 @@
-"""The picture of --caution in docs/choice.md: what it does to a prediction, and what it costs over the tasks.
+"""The picture of --caution in docs/choice.md: what it does to a prediction (the program on one input), and what it costs
+over the tasks (the study's table, docs/choice-study.md).
 
-    scripts/shiftbench.sh caution [--data FOLDER] [--picture FILE]
+    scripts/shiftbench.sh caution [--study PAGE] [--picture FILE]
 """
 
 from __future__ import annotations
 
 import argparse
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 
-from . import metrics, own
+from . import own
 from .__main__ import ROOT
-from .report import table
-from .tasks import tasks
 
 DIAL = (0, 0.25, 0.5, 0.75, 1)
 COLOURS = ("#f0a35e", "#d9600f", "#0b62a4", "#5a8fbe", "#9ab7d3")  # from trusting to cautious; the default is blue
-WIDTH, HEIGHT, TOP, BOTTOM = 900, 380, 60, 320
+WIDTH, HEIGHT, TOP, BOTTOM = 900, 365, 60, 320
 
 
 def example(program, seed=1):
@@ -41,16 +39,18 @@ def example(program, seed=1):
     return x, z, grid, curves
 
 
-def measured(program, every, jobs):
-    """{caution: bits minus lr's on each shifted task}"""
-    some = [t for t in every if t.shifted]
-
-    def one(task, options):
-        return metrics.log_loss(own.fit(program, task.given, options)[0], task.truth_codes())
-
-    with ThreadPoolExecutor(jobs) as pool:
-        lr = list(pool.map(lambda t: one(t, ("--method", "lr")), some))
-        return {c: np.array(list(pool.map(lambda t: one(t, ("--caution", str(c))), some))) - lr for c in DIAL}
+def studied(page):
+    """({caution: mean}, {caution: worst}) against lr, from the study's tables; its rule is at 1/2."""
+    mean, worst = {}, {}
+    for line in page.splitlines():
+        cells = [c.strip() for c in line.strip("|").split("|")]
+        name = "caution 0.5" if cells[0] == "as recommended" else cells[0]
+        if name.startswith("caution ") and (c := float(name.split()[1])) not in mean:
+            mean[c], worst[c] = float(cells[1]), float(cells[4])
+    missing = set(DIAL) - set(mean)
+    if missing:
+        raise SystemExit(f"caution: the study has no rows of caution {sorted(missing)}")
+    return {c: mean[c] for c in DIAL}, {c: worst[c] for c in DIAL}
 
 
 def text(x, y, words, anchor="middle", more=""):
@@ -93,22 +93,20 @@ def left_panel(x, z, grid, curves):
             for c, colour in zip(DIAL, COLOURS, strict=True)]
     out += [text(at_x(-1), BOTTOM + 16, "training"), text(at_x(2.5), BOTTOM + 16, "target")]
     for k, (c, colour) in enumerate(zip(DIAL, COLOURS, strict=True)):
-        x0 = left + 78 * k
+        x0 = left + 65 * k + (50 if c > 0.5 else 0)
         out += [line([(x0, 40), (x0 + 18, 40)], colour, 3), text(x0 + 22, 44, f"{c:g}" + (" (default)" if c == 0.5 else ""), "start")]
     return out
 
 
-def right_panel(found):
+def right_panel(mean, worst):
     left, right = 520, 880
-    out = [text(left - 20, 20, "Log loss minus lr's (bits) over the shifted tasks", "start", 'font-size="14"')]
-    worst = {c: d.max() for c, d in found.items()}
-    mean = {c: d.mean() for c, d in found.items()}
+    out = [text(left - 20, 20, "Log loss minus lr's (bits) over the study's shifted tasks", "start", 'font-size="14"')]
     low, high = min(mean.values()) - 0.05, max(0.1, *worst.values()) + 0.05
 
     def at(c, v):
         return left + c * (right - left), BOTTOM - (v - low) / (high - low) * (BOTTOM - TOP)
 
-    step = 0.1 if high - low < 1 else 0.25
+    step = 0.1
     for v in np.arange(np.ceil(low / step) * step, high, step):
         y = at(0, v)[1]
         out += [f'<line x1="{left}" x2="{right}" y1="{y:.1f}" y2="{y:.1f}" stroke="{"#444" if abs(v) < 1e-9 else "#ddd"}"/>',
@@ -123,25 +121,21 @@ def right_panel(found):
     return out
 
 
-def picture(drawn, found):
+def picture(drawn, study):
     return "\n".join([
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>', *left_panel(*drawn), *right_panel(found), "</svg>"]) + "\n"
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>', *left_panel(*drawn), *right_panel(*study), "</svg>"]) + "\n"
 
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/shiftbench.sh caution", description=__doc__)
     parser.add_argument("--program", default=str(ROOT / "build" / "covshift"))
-    parser.add_argument("--data", default="../shared/data")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--study", default=str(ROOT / "docs" / "choice-study.md"))
     parser.add_argument("--picture", default=str(ROOT / "docs" / "caution.svg"))
     options = parser.parse_args()
-    program = own.Program(options.program)
-    found = measured(program, tasks(str(ROOT / options.data)), options.jobs)
-    Path(options.picture).write_text(picture(example(program), found), encoding="utf-8")
-    print(table(["caution", "mean against lr", "median", "worse by > 0.02", "worst"],
-                [[f"{c:g}", f"{d.mean():+.3f}", f"{np.median(d):+.3f}", int(np.sum(d > 0.02)), f"{d.max():+.3f}"]
-                 for c, d in found.items()]))
+    study = studied(Path(options.study).read_text(encoding="utf-8"))
+    drawn = picture(example(own.Program(options.program)), study)
+    Path(options.picture).write_text(drawn, encoding="utf-8")
     print(f"wrote {options.picture}")
 
 

@@ -36,7 +36,7 @@ class Program:
         return done.stdout
 
     def methods(self):
-        """Name -> options of fit; `recommended` asks diagnose for them."""
+        """Name -> options of fit; `recommended` runs the command that diagnose names."""
         table = {"default": ()}
         table |= {name: ("--method", name, *(VIEWS if name.endswith("view") else ())) for name in PROBABLE}
         if self.maps:
@@ -70,11 +70,11 @@ def fit(program, given, options):
         write(train, given.names, given.train, given.labels)
         write(target, given.names, given.target)
         said = {}
+        call = ["fit", train, "--target", target, "--label", "label", *(options or ()), "-o", model]
         if options is None:
             answer = json.loads(program.call("diagnose", train, target, "--label", "label", "--json", "--threads", 1))
-            command = answer["recommendation"].get("command") or ""
-            options, said["options"] = shlex.split(command), command
-        text = program.call("fit", train, "--target", target, "--label", "label", *options, "--threads", 1, "--json",
-                            "-o", model)
+            said["command"] = answer["recommendation"]["command"]
+            call = [str(model) if word == "model.json" else word for word in shlex.split(said["command"])[1:]]
+        text = program.call(*call, "--threads", 1, "--json")
         said["fit"] = {k: v for k, v in json.loads(text).items() if isinstance(v, (str, int, float))}
         return probabilities(program.call("predict", model, target), given.classes), said
