@@ -54,8 +54,8 @@ void change_value(json& node, std::mt19937& random) {
 std::string mutate_json(std::string_view bytes, std::mt19937& random) {
   json body = json::parse(bytes, nullptr, false);
   if (body.is_discarded()) return {};
-  const unsigned changes = 1 + random() % 3;
-  for (unsigned k = 0; k < changes; ++k) {
+  const std::uint64_t changes = 1 + random() % 3;
+  for (std::uint64_t k = 0; k < changes; ++k) {
     std::vector<json*> all;
     collect(body, all);
     json& node = *all[random() % all.size()];

@@ -24,7 +24,7 @@ for target in "${targets[@]}"; do
   found=build/fuzz/found/$target log=build/fuzz/logs/$target.log
   mkdir -p "$found"
   # A target that takes 10 s for one input or 512 MB hangs or leaks.
-  build/fuzz/fuzz/covshift_fuzz --target="$target" -max_total_time="$seconds" -max_len=$length \
+  build/fuzz/fuzz_targets/covshift_fuzz --target="$target" -max_total_time="$seconds" -max_len=$length \
     -timeout=10 -rss_limit_mb=512 -print_final_stats=1 -artifact_prefix="build/fuzz/failed/$target-" \
     "$found" "fuzz/corpus/$target" >"$log" 2>&1
   code=$?
