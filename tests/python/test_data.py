@@ -101,7 +101,7 @@ def test_categories(shifted, library):
                 generalized_views=["colours"])
     assert model.n_features_in_ == 4
     assert model.views_[0].features == ["colour"] and model.views_[0].generalized
-    assert model.coef_.shape == (3 + 3 + 1, 2)
+    assert model.coef_scaled_.shape == (2, 3 + 3)
     one_hot = np.column_stack(
         [train["a"], train["b"], *[train["colour"] == c for c in ("blue", "green", "red")],
          train["flag"]]
@@ -157,7 +157,7 @@ def test_missing_numbers(shifted, tmp_path):
     later[::3, 1] = np.nan
     model = fit(holes, y, later)
     p = model.predict_proba(later)
-    assert np.isfinite(p).all() and model.coef_.shape[0] == X.shape[1] + 2  # the indicator and the bias
+    assert np.isfinite(p).all() and model.coef_scaled_.shape[1] == X.shape[1] + 1  # the indicator
     frame = fit(pd.DataFrame(holes, columns=list("abcd")), y, pd.DataFrame(later, columns=list("abcd")))
     np.testing.assert_array_equal(frame.predict_proba(pd.DataFrame(later, columns=list("abcd"))), p)
     single = fit(holes.astype(np.float32), y, later.astype(np.float32))
@@ -165,10 +165,10 @@ def test_missing_numbers(shifted, tmp_path):
     by_hand = [np.column_stack([np.where(np.isnan(x), np.nanquantile(holes[:, 1], 0.5, method="higher"), x)
                                 if c == 1 else x for c, x in enumerate(rows.T)]
                                + [np.isnan(rows[:, 1])]) for rows in (holes, later)]
-    assert model.coef_.shape == fit(by_hand[0], y, by_hand[1]).coef_.shape
+    assert model.coef_scaled_.shape == fit(by_hand[0], y, by_hand[1]).coef_scaled_.shape
     np.testing.assert_allclose(fit(by_hand[0], y, by_hand[1]).predict_proba(by_hand[1]), p, atol=1e-6)
     imputed = fit(holes, y, later, missing="impute")
-    assert imputed.coef_.shape[0] == X.shape[1] + 1
+    assert imputed.coef_scaled_.shape[1] == X.shape[1]
     model.save(tmp_path / "m.json")
     loaded = covshift.RobustClassifier.load(tmp_path / "m.json")
     assert loaded.missing == "indicator"
@@ -181,8 +181,8 @@ def test_dates(shifted, tmp_path):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(seen=days)
     model = covshift.lr(lam=0.1, dates=["seen"]).fit(frame, y)
     text = covshift.lr(lam=0.1, dates=["seen"]).fit(frame.assign(seen=days.strftime("%Y-%m-%d")), y)
-    np.testing.assert_array_equal(model.coef_, text.coef_)
-    assert model.coef_.shape[0] == 4 + 4 + 1
+    np.testing.assert_array_equal(model.coef_scaled_, text.coef_scaled_)
+    assert model.coef_scaled_.shape[1] == 4 + 4
     model.save(tmp_path / "m.json")
     loaded = covshift.RobustClassifier.load(tmp_path / "m.json")
     np.testing.assert_array_equal(loaded.predict_proba(frame), model.predict_proba(frame))
@@ -203,7 +203,7 @@ def test_missing_categories_are_named(shifted, dtype):
     with pytest.raises(ValueError, match="X:3:2.*'colour' is missing"):
         covshift.lr(lam=0.1, missing="error").fit(pd.DataFrame({"a": X[:, 0], "colour": column}), y)
     model = covshift.lr(lam=0.1).fit(pd.DataFrame({"a": X[:, 0], "colour": column}), y)
-    assert model.coef_.shape[0] == 1 + 3 + 1  # a category of its own
+    assert model.coef_scaled_.shape[1] == 1 + 3  # a category of its own
 
 
 def test_numbers_in_a_column_of_objects(shifted):
@@ -400,20 +400,20 @@ def bad_calls(X, y, T):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64, float, bool, str, object])
 def test_classes_are_numbered_in_their_order(dtype):
-    from covshift._classifier import _numbered
+    from covshift._labels import numbered
 
     rng = np.random.default_rng(1)
     for values in ([-128, 127], [-5, 3, 4], [0, 1], [7], [100, 2]):
         if np.dtype(dtype).kind == "u":
             values = np.abs(values)
         y = rng.choice(values, size=500).astype(dtype)
-        classes, codes = _numbered(y)
+        classes, codes = numbered(y)
         expected, inverse = np.unique(y, return_inverse=True)
         np.testing.assert_array_equal(classes, expected)
         np.testing.assert_array_equal(codes, inverse)
         assert classes.dtype == expected.dtype
     far = np.array([2**63, 2**63 + 1, 2**63], dtype=np.uint64)  # too large to count
-    np.testing.assert_array_equal(_numbered(far)[1], [0, 1, 0])
+    np.testing.assert_array_equal(numbered(far)[1], [0, 1, 0])
 
 
 def test_names_of_many_columns():

@@ -23,7 +23,7 @@ def test_a_map_sees_what_columns_do_not(rings, features, tmp_path):
     linear = covshift.RobustClassifier(generalize="test").fit(X, y, X_target)
     mapped = covshift.RobustClassifier(generalize="test", features=features).fit(X, y, X_target)
     assert mapped.score(X, y) > linear.score(X, y) + 0.1
-    assert mapped.coef_.shape == (len(mapped.feature_names_) + 1, 2)
+    assert mapped.coef_scaled_.shape == (2, len(mapped.feature_names_))
     p = mapped.predict_proba(X_target)
     np.testing.assert_array_equal(p[:5], [mapped.predict_proba(x[None])[0] for x in X_target[:5]])
     mapped.save(tmp_path / "model.json")
