@@ -165,9 +165,10 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   c.by_truth = truth != nullptr;
   c.level = options.level;
   c.views = viewed.shift.views();
-  c.effective_sample_size = options.effective_sample_size
-                                ? *options.effective_sample_size
-                                : unsmoothed_sample_size(data, estimate, viewed.shift.joint(), log_ratio);
+  c.effective_sample_size =
+      options.effective_sample_size
+          ? *options.effective_sample_size
+          : unsmoothed_sample_size(data, estimate, viewed.shift.joint(), log_ratio);
   c.unsupported = options.unsupported;
   if (options.map.x >= 0 && options.map.y >= 0) {
     c.map = lay_out_map(data.features, *data.target, options.map);

@@ -140,7 +140,8 @@ double judge_ratio(const RatioOptions& options, const DensityRatio& fitted, cons
   const Matrix own_train = take_rows(train, train_rows);
   const Matrix own_target = take_rows(target, target_rows);
   const std::vector<double> weight = take(train_weight, train_rows);
-  return held_out_gain(held_out_ratio(options, fitted, Tuning::as_fitted, own_train.view(), own_target.view(), weight),
+  return held_out_gain(held_out_ratio(options, fitted, Tuning::as_fitted, own_train.view(),
+                                      own_target.view(), weight),
                        fitted.bound(), weight);
 }
 
