@@ -119,7 +119,8 @@ void refuse_overwriting(const std::string& output, const std::vector<std::string
     if (output == "-") break;  // standard output
     if (!output.empty() && (output == input || same_file(output, input))) {
       throw CLI::ValidationError(
-          flag, fmt::format("{} would overwrite {}; choose another name", output, input));
+          flag, fmt::format("{} would overwrite {}, which this command uses; choose another name",
+                            output, input));
     }
   }
 }

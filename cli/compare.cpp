@@ -142,13 +142,14 @@ void run(const Flags& flags, const Common& common) {
   if (!flags.report.empty()) {
     write_report(flags.report, "compare", fmt::format("{} → {}", flags.train, flags.target), json);
   }
+  if (is_stdout(flags.report)) return;
   if (common.json) {
     print_json(json);
   } else if (!common.quiet) {
     fmt::print("{} training rows, {} target rows, {} classes; {}\n\n", c.train_rows, c.target_rows,
                options.classes.size(), printable(diagnosis.recommendation.summary));
     print_comparison(c);
-    if (!flags.report.empty()) fmt::print("Report: {}\n", flags.report);
+    if (!flags.report.empty()) fmt::print("Report: {}\n", printable(flags.report));
   }
 }
 

@@ -169,13 +169,14 @@ void run(const Flags& flags, const Common& common) {
   if (!flags.report.empty()) {
     write_report(flags.report, "demo", fmt::format("built-in data, seed {}", flags.seed), json);
   }
+  if (is_stdout(flags.report)) return;
   if (common.json) {
     print_json(json);
   } else if (!common.quiet) {
     print_text(flags.seed, c, diagnosis);
     fmt::print("\n{}\n", flags.report.empty()
                              ? "All of it as a page with pictures: covshift demo --report demo.html"
-                             : fmt::format("Report: {}", flags.report));
+                             : fmt::format("Report: {}", printable(flags.report)));
   }
 }
 

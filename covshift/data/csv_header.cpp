@@ -75,6 +75,13 @@ bool HeaderJudge::named(const std::string& name) const {
                      [&](const CsvField& field) { return field.text == name; });
 }
 
+bool HeaderJudge::occurs_below(const std::string& name) const {
+  return std::any_of(below_.begin(), below_.end(), [&](const auto& row) {
+    return std::any_of(row.begin(), row.end(),
+                       [&](const CsvField& field) { return field.text == name; });
+  });
+}
+
 HeaderGuess HeaderJudge::decide() const {
   if (!options_.expected.empty()) {
     std::unordered_set<std::string_view> fields;
@@ -98,7 +105,11 @@ HeaderGuess HeaderJudge::decide() const {
     return {false, "each of its values occurs again below"};
   }
   for (const std::string& name : options_.text_columns) {
-    if (!parse_number(name) && named(name)) return {true, {}};
+    if (!named(name)) continue;
+    if (!parse_number(name)) return {true, {}};
+    // A label called 2021 may also be a number of the data, but only once by chance.
+    if (!occurs_below(name))
+      return {true, fmt::format("it has the column {}", quoted_excerpt(name))};
   }
   if (const std::size_t c = unlike(); c < first_.size()) {
     const bool text = kind_of(first_[c]) == Kind::text;

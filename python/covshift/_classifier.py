@@ -20,13 +20,13 @@ from . import _core
 from ._data import (
     CoreEstimator,
     checked_weight,
-    has_categories,
     plain_classes,
     refused_as_by_scikit_learn,
     training_data,
     view_groups,
     warn_of,
 )
+from ._frames import frame_of, has_categories
 from ._options import documented, seed_of, shown, store, thread_count
 from ._ratio import ratio_option
 
@@ -164,9 +164,9 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
 
         Parameters
         ----------
-        X : array-like, CSR matrix, pandas or polars DataFrame of shape (n_samples, n_features)
-            A contiguous float64 or float32 matrix is not copied. Non-numeric columns of a DataFrame
-            are one-hot encoded.
+        X : array-like, CSR matrix, DataFrame or Arrow table of shape (n_samples, n_features)
+            A contiguous float64 or float32 matrix is not copied. Non-numeric columns of a table (of
+            pandas, polars, pyarrow, duckdb, ...) are one-hot encoded.
         y : array-like of shape (n_samples,)
             Classes.
         X_target : like X, or Target, optional
@@ -175,6 +175,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         sample_weight : array-like of shape (n_samples,), optional
             A weight of 2 counts as the row twice, 0 as its absence.
         """
+        X, X_target = frame_of(X), frame_of(X_target)
         options = self._core_options(X_target is not None)
         as_table = any(
             isinstance(value, str) and "column:" in value

@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils import _safe_indexing, check_array, check_consistent_length
 
 from . import _core
-from ._data import has_categories, is_frame, matrix_of, table_of
+from ._data import matrix_of
+from ._frames import frame_of, has_categories, is_frame, table_of
 from ._options import seed_of
 
 
@@ -48,6 +49,7 @@ def biased_sample(
     std/b of that projection; a and b are drawn from the given intervals. ``covshift sample`` draws the
     same rows.
     """
+    X = frame_of(X)
     if has_categories(X):
         data = table_of(X, "X")
     else:
