@@ -8,7 +8,7 @@ DATA ?= ../shared/data
 export JOBS
 
 .PHONY: all library demo test bench shiftbench bench-kernels bench-csv bench-python wheel asan tsan tidy format
-.PHONY: format-check check reproduce coverage install clean help
+.PHONY: format-check check reproduce coverage random-fits install clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -49,6 +49,9 @@ coverage: ## what is promised against the truth, on simulated problems (docs/pro
 	@cmake --preset bench >/dev/null
 	@cmake --build build/bench -j $(JOBS) --target coverage
 	@build/bench/bench/coverage $(PROBLEMS)
+
+random-fits: all ## random fits on degenerate data: each converged or refused in words (docs/reliability.md; FITS=2400)
+	@python3 bench/random_fits.py build/covshift $(FITS)
 
 bench-csv: ## read a 1 GB CSV with covshift and with pandas (from the Python package index)
 	@scripts/packages.sh build bench venv

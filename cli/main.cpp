@@ -23,7 +23,7 @@ std::string complaint(const CLI::App& app, const cli::Common& common, const CLI:
     for (const auto& [command, options] : common.commands) {
       if (no_command && !option) known.push_back(command->get_name());
       if (!command->parsed()) continue;
-      for (const CLI::Option* option : command->get_options()) known.push_back(option->get_name());
+      for (const CLI::Option* own : command->get_options()) known.push_back(own->get_name());
     }
     return fmt::format("there is no {} '{}'{}", option ? "option" : "command", word,
                        suggestion(word, std::vector<std::string_view>(known.begin(), known.end())));

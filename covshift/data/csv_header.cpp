@@ -105,11 +105,7 @@ HeaderGuess HeaderJudge::decide() const {
     return {false, "each of its values occurs again below"};
   }
   for (const std::string& name : options_.text_columns) {
-    if (!named(name)) continue;
-    if (!parse_number(name)) return {true, {}};
-    // A label called 2021 may also be a number of the data, but only once by chance.
-    if (!occurs_below(name))
-      return {true, fmt::format("it has the column {}", quoted_excerpt(name))};
+    if (!parse_number(name) && named(name)) return {true, {}};
   }
   if (const std::size_t c = unlike(); c < first_.size()) {
     const bool text = kind_of(first_[c]) == Kind::text;
@@ -120,6 +116,12 @@ HeaderGuess HeaderJudge::decide() const {
   if (counts(first_) &&
       std::none_of(below_.begin(), below_.end(), [&](const auto& row) { return counts(row); })) {
     return {true, "its numbers count the columns: 0, 1, 2, ..."};
+  }
+  // A label called 2021 may also be a number of the data, but hardly only once.
+  for (const std::string& name : options_.text_columns) {
+    if (named(name) && !occurs_below(name)) {
+      return {true, fmt::format("it has the column {}", quoted_excerpt(name))};
+    }
   }
   return {false, {}};
 }

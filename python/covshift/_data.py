@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_X_y
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import _core
-from ._frames import frame_of, has_categories, is_frame, table_of
+from ._frames import ArrowTable, frame_of, has_categories, is_frame, table_of
 from ._options import thread_count
 
 NUMBERS = [np.float64, np.float32]
@@ -30,6 +30,42 @@ def _kind(estimator, X=None) -> dict:
     sparse matrix, whose missing entries are zeros."""
     allowed = getattr(estimator, "missing", "error") != "error" and not sp.issparse(X)
     return {**_MATRIX, "ensure_all_finite": "allow-nan"} if allowed else _MATRIX
+
+
+def _validated(estimator, X, y="no_validation", *, reset: bool = True, **kind):
+    """scikit-learn's validate_data, also for Arrow tables, whose names it does not see."""
+    if not isinstance(X, ArrowTable):
+        return validate_data(estimator, X, y, reset=reset, **kind)
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+        estimator.feature_names_in_ = np.array(X.columns, dtype=object)
+    else:
+        _compare_names(estimator, X)
+    no_y = isinstance(y, str)
+    if kind.pop("skip_check_array", False):
+        return X if no_y else (X, y)
+    kind["estimator"] = estimator
+    rows = np.asarray(X)
+    return check_array(rows, input_name="X", **kind) if no_y else check_X_y(rows, y, **kind)
+
+
+def _compare_names(estimator, X: ArrowTable) -> None:
+    """As scikit-learn compares the columns of a DataFrame with those of the fit."""
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None and list(known) != X.columns:
+        extra = [name for name in X.columns if name not in known]
+        absent = [name for name in known if name not in X.columns]
+        parts = [f"{what}: {', '.join(names[:5])}" for what, names in
+                 (("not seen at fit", extra), ("seen at fit, yet missing", absent)) if names]
+        raise ValueError(
+            "The feature names should match those that were passed during fit; "
+            + ("; ".join(parts) or "they must be in the same order")
+        )
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
 
 
 def matrix_of(X):
@@ -87,9 +123,9 @@ def data_of(estimator, X, *, as_table: bool | None = None):
                 "densities; give a DataFrame or Arrow table with the same columns"
             )
         if not getattr(estimator._model, "needs_columns", False):
-            validate_data(estimator, X, reset=False, skip_check_array=True)
+            _validated(estimator, X, reset=False, skip_check_array=True)
         return table_of(X, "X")
-    return matrix_of(validate_data(estimator, X, reset=False, **_kind(estimator, X)))
+    return matrix_of(_validated(estimator, X, reset=False, **_kind(estimator, X)))
 
 
 _REMEDIES = {
@@ -207,7 +243,7 @@ def training_data(
     if as_table or has_categories(X):
         if not is_frame(X):
             raise ValueError("only a DataFrame or Arrow table has named columns; give one")
-        validate_data(estimator, X, y, skip_check_array=True)
+        _validated(estimator, X, y, skip_check_array=True)
         if X_target is not None and not is_frame(X_target):
             raise TypeError(
                 "X is a DataFrame with categories, X_target is not; give a DataFrame with the same "
@@ -220,11 +256,11 @@ def training_data(
     _compare_columns(X, X_target)
     if not finite and _plain(X) and plain_classes(y, len(X)):
         # Nothing is left to check, and scikit-learn's checks take as long as a small fit.
-        validate_data(estimator, X, skip_check_array=True)
+        _validated(estimator, X, skip_check_array=True)
     elif isinstance(y, str):
-        X, y = validate_data(estimator, X, **kind), None
+        X, y = _validated(estimator, X, **kind), None
     else:
-        X, y = validate_data(estimator, X, y, **kind)
+        X, y = _validated(estimator, X, y, **kind)
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
     prefix = "" if sp.issparse(X) else "c"
     columns = names or NumberedColumns(prefix, X.shape[1])

@@ -24,7 +24,7 @@ def is_frame(X) -> bool:
 
 
 class ArrowTable:
-    """An Arrow table, read once. scikit-learn sees an array with names of its columns."""
+    """An Arrow table, read once."""
 
     def __init__(self, X):
         self._frame = _core.ArrowFrame(X)
@@ -45,13 +45,6 @@ class ArrowTable:
         if not self.numeric:
             raise TypeError("the table has columns that are not numbers")
         return np.asarray(self._frame.matrix(), dtype=dtype)
-
-    # What scikit-learn asks of a table to learn its names (the dataframe interchange protocol).
-    def __dataframe__(self, *args, **kwargs):
-        return self
-
-    def column_names(self) -> list[str]:
-        return self.columns
 
 
 def frame_of(X):

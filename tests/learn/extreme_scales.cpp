@@ -28,7 +28,7 @@ double most_gain(const Data& data) {
 
 TEST(ExtremeScales, spans_up_to_e700_have_the_optimum_of_moderate_ones) {
   for (const std::string& loss : losses()) {
-    const Data moderate = with_span(loss, 10);
+    const Data moderate = with_span(loss, 12);
     SolveOptions options;
     options.tolerance = 1e-9;
     const Solution expected = solve(moderate.problem(), options);
