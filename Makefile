@@ -8,7 +8,7 @@ DATA ?= ../shared/data
 export JOBS
 
 .PHONY: all library demo test bench shiftbench bench-kernels bench-csv bench-python wheel asan tsan tidy format
-.PHONY: format-check check reproduce coverage random-fits install clean help
+.PHONY: fuzz faults format-check check reproduce coverage random-fits install clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -40,15 +40,18 @@ bench-kernels: ## build and run the C++ benchmarks, with a table at the end
 	@scripts/packages.sh build bench
 	@scripts/bench.sh
 
-reproduce: all ## all tables and figures of the paper and the sweep, into docs/results.md (DATA=folder)
+reproduce: all ## all tables and figures of the paper and the sweep, into docs/results.md (DATA=folder); half an hour
+	@scripts/packages.sh pictures
 	@build/covshift reproduce all --data "$(DATA)" -o build/results --seed 0
+	@for svg in build/results/*.svg; do rsvg-convert --zoom 2 "$$svg" -o "$${svg%.svg}.png" || exit 1; done
 	@cp build/results/results.md docs/results.md
 
 coverage: ## what is promised against the truth, on simulated problems (docs/promise.md; PROBLEMS=1000)
 	@scripts/packages.sh build bench
 	@cmake --preset bench >/dev/null
-	@cmake --build build/bench -j $(JOBS) --target coverage
+	@cmake --build build/bench -j $(JOBS) --target coverage bounds
 	@build/bench/bench/coverage $(PROBLEMS)
+	@build/bench/bench/bounds $(PROBLEMS)
 
 random-fits: all ## random fits on degenerate data: each converged or refused in words (docs/reliability.md; FITS=2400)
 	@python3 bench/random_fits.py build/covshift $(FITS)
@@ -57,9 +60,16 @@ bench-csv: ## read a 1 GB CSV with covshift and with pandas (from the Python pac
 	@scripts/packages.sh build bench venv
 	@scripts/bench_csv.sh
 
-check: ## slower checks: sanitizers over the C++ tests, clang-tidy
+check: ## slower checks: sanitizers over the C++ tests and the fuzzer's kept inputs, clang-tidy
 	@scripts/packages.sh build test
 	@scripts/test.sh asan tsan tidy
+
+fuzz: ## fuzz readers, model files and solvers for SECONDS each (60), from fuzz/corpus (docs/reliability.md)
+	@scripts/packages.sh build fuzz
+	@scripts/fuzz.sh $(or $(SECONDS),60) $(TARGETS)
+
+faults: all ## full disks, kill -9, links, concurrent writers, over every command that writes (docs/reliability.md)
+	@python3 scripts/faults.py build/covshift
 
 asan: ## only the C++ tests under the address and undefined behaviour sanitizers
 	@scripts/packages.sh build test

@@ -13,8 +13,8 @@
 #include "covshift/promise/concept.hpp"
 #include "covshift/promise/conformal.hpp"
 #include "covshift/promise/estimate.hpp"
-#include "covshift/promise/held_out_ratio.hpp"
 #include "covshift/promise/inference.hpp"
+#include "covshift/ratio/held_out.hpp"
 
 using namespace covshift;
 

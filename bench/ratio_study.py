@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """What the estimated density ratio is worth, seen from outside: the numbers of docs/ratio.md.
 
-    bench/ratio_study.py gaussians [--program build/covshift] [--other OLD]... [--problems 200]
-    bench/ratio_study.py steady --data DIR [--program build/covshift] [--method robust] [--lambda X]
+    bench/ratio_study.py gaussians [--program build/covshift] [--other OLD]... [--ratio NAME]... [--problems 200]
+    bench/ratio_study.py steady --data DIR [--program build/covshift] [--method NAME]... [--lambda X]
 
-`gaussians`: samples of known Gaussians, whose exact log ratio is known; of each program the
-correlation with it, the bias and the error of the mean weight, on fresh rows.
-`steady`: for every task in DIR (train.csv.gz, target.csv.gz), how far the probabilities of a default
-fit move under a jitter of 1e-7, rounding to float32, reversed columns and another seed, and how
-many of them are exactly 0 or 1. Needs numpy. The load average is printed beside the numbers.
+`gaussians`: samples of known Gaussians, whose exact log ratio is known; of each program and
+estimator (--ratio) the correlation with it, the bias and the error of the mean weight, on fresh rows.
+`steady`: for every task in DIR (train.csv.gz, target.csv.gz), how far the probabilities of a fit move
+under a jitter of 1e-7 of each column's range, rounding to float32, reversed columns and another seed, how many of them are
+exactly 0 or 1, and the fit's seconds of wall and processor time (two threads). Needs numpy. The load
+average is printed beside the numbers.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import csv
 import gzip
 import os
 import re
+import resource
 import subprocess
 import tempfile
 import time
@@ -68,10 +70,11 @@ def samples(folder, train, target, fresh):
                    header=",".join(header))
 
 
-def log_ratio(program, folder):
+def log_ratio(program, ratio, folder):
     """The estimate at the fresh rows, and the logarithm of the largest weight in use."""
     run(program, "fit", folder / "train.csv", "--target", folder / "target.csv", "--label", "y",
-        "--method", "iw", "--lambda", 1, "-o", folder / "m.json", "-q", "--threads", 1)
+        "--method", "iw", "--lambda", 1, "-o", folder / "m.json", "-q", "--threads", 1,
+        *(["--ratio", ratio] if ratio else []))
     run(program, "predict", folder / "m.json", folder / "fresh.csv", "-o", folder / "p.csv", "-q",
         "--threads", 1)
     found = re.search(r'"bound":\s*\[([^,\]]+)', (folder / "m.json").read_text())
@@ -92,14 +95,15 @@ def judged(estimate, bound, exact):
 
 
 def gaussians(options):
-    programs = [p for p in [*(options.other or []), options.program] if p]
+    programs = [(p, "") for p in options.other or []]
+    programs += [(options.program, ratio) for ratio in options.ratio or [""]]
     scores = {p: [] for p in programs}
     with tempfile.TemporaryDirectory() as name:
         for seed in range(options.problems):
             train, target, fresh, exact = problem(seed)
             samples(Path(name), train, target, fresh)
             for program in programs:
-                scores[program].append(judged(*log_ratio(program, Path(name)), exact))
+                scores[program].append(judged(*log_ratio(*program, Path(name)), exact))
     print(f"{options.problems} problems, load {os.getloadavg()[0]:.1f}")
     print("| program | problems | correlation | |bias| | root mean square error | |mean weight - 1| |")
     print("|---|---|---|---|---|---|")
@@ -107,26 +111,24 @@ def gaussians(options):
     for which, use in (("means differ", slice(0, None, 2)), ("means and spreads", slice(1, None, 2)),
                        ("all", slice(None))):
         for program in programs:
-            print(f"| {program} | {which} | " +
+            print(f"| {' '.join(program).strip()} | {which} | " +
                   " | ".join(f"{v:.4f}" for v in rows[program][use].mean(axis=0)) + " |")
-            print(f"| {program} | {which}, median | " +
+            print(f"| {' '.join(program).strip()} | {which}, median | " +
                   " | ".join(f"{v:.4f}" for v in np.median(rows[program][use], axis=0)) + " |")
 
 
 def change(header, rows, how):
-    """Rows of text with their numbers changed; other columns stay."""
+    """Rows of text with their numbers changed: each column by 1e-7 of its range, or rounded; other
+    columns, and constant ones, stay."""
     random = np.random.default_rng(1)
-
-    def number(text):
-        value = float(text)
-        return value + 1e-7 * random.normal() if how == "jitter" else float(np.float32(value))
-
-    out = []
-    numeric = [all(is_number(row[j]) for row in rows) for j in range(len(header))]
-    for row in rows:
-        out.append([number(v) if numeric[j] and header[j] != "label" else v
-                    for j, v in enumerate(row)])
-    return out
+    columns = list(zip(*rows))
+    for j, name in enumerate(header):
+        if name == "label" or not all(map(is_number, columns[j])):
+            continue
+        x = np.array(columns[j], float)
+        moved = x + 1e-7 * np.ptp(x) * random.normal(size=len(x))
+        columns[j] = [repr(float(v)) for v in (moved if how == "jitter" else np.float32(x))]
+    return list(zip(*columns))
 
 
 def is_number(text):
@@ -146,37 +148,51 @@ def table(path):
 def probabilities(program, folder, train, target, *flags):
     for name, (header, rows) in (("train", train), ("target", target)):
         write(folder / f"{name}.csv", header, rows)
-    begin = time.perf_counter()
+    processor = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    begin = time.perf_counter(), processor()
     run(program, "fit", folder / "train.csv", "--target", folder / "target.csv", "--label", "label",
-        "-o", folder / "m.json", "-q", *flags)
-    seconds = time.perf_counter() - begin
+        "-o", folder / "m.json", "-q", "--threads", 2, *flags)
+    seconds = time.perf_counter() - begin[0], processor() - begin[1]
     run(program, "predict", folder / "m.json", folder / "target.csv", "-o", folder / "p.csv", "-q")
     return read(folder / "p.csv", "p:"), seconds
 
 
+def moves(fit, train, target):
+    """The probabilities, how far each change of the data moves them, and the seconds."""
+    plain, seconds = fit(train, target)
+    moved = []
+    for how in ("jitter", "float32"):
+        other, _ = fit(*((h, change(h, rows, how)) for h, rows in (train, target)))
+        moved.append(abs(other - plain).max())
+    other, _ = fit(*((h[::-1], [r[::-1] for r in rows]) for h, rows in (train, target)))
+    moved.append(abs(other - plain).max())
+    other, _ = fit(train, target, "--seed", 1)
+    moved.append(abs(other - plain).max())
+    return plain, moved, seconds
+
+
 def steady(options):
     print(f"load {os.getloadavg()[0]:.1f}")
-    print("| task | seconds | jitter | float32 | columns | seed | exactly 0 or 1 |")
-    print("|---|---|---|---|---|---|---|")
-    for task in sorted(p for p in Path(options.data).iterdir() if p.is_dir()):
+    print("| task | method | wall s | processor s | jitter | float32 | columns | seed | exactly 0 or 1 |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    worst = {}
+    tasks = sorted(p for p in Path(options.data).iterdir() if p.is_dir())
+    for task in (t for t in tasks if not options.task or t.name in options.task):
         train, target = (table(task / f"{name}.csv.gz") for name in ("train", "target"))
-        with tempfile.TemporaryDirectory() as name:
-            given = ["--method", options.method]
-            given += ["--lambda", options.lam] if options.lam else []
-            fit = lambda a, b, *flags: probabilities(
-                options.program, Path(name), a, b, *given, *flags)
-            plain, seconds = fit(train, target)
-            moved = []
-            for how in ("jitter", "float32"):
-                other, _ = fit(*((h, change(h, rows, how)) for h, rows in (train, target)))
-                moved.append(abs(other - plain).max())
-            other, _ = fit(*((h[::-1], [r[::-1] for r in rows]) for h, rows in (train, target)))
-            moved.append(abs(other - plain).max())
-            other, _ = fit(train, target, "--seed", 1)
-            moved.append(abs(other - plain).max())
-        certain = int(((plain == 0) | (plain == 1)).sum())
-        print(f"| {task.name} | {seconds:.2f} | " + " | ".join(f"{m:.1e}" for m in moved) +
-              f" | {certain} |", flush=True)
+        for method in options.method or ["auto"]:
+            with tempfile.TemporaryDirectory() as name:
+                given = ["--method", method, *(["--lambda", options.lam] if options.lam else [])]
+                fit = lambda a, b, *flags: probabilities(
+                    options.program, Path(name), a, b, *given, *flags)
+                plain, moved, seconds = moves(fit, train, target)
+            certain = int(((plain == 0) | (plain == 1)).sum())
+            worst[method] = np.maximum(worst.get(method, 0), [*seconds, *moved, certain])
+            print(f"| {task.name} | {method} | {seconds[0]:.2f} | {seconds[1]:.2f} | " +
+                  " | ".join(f"{m:.1e}" for m in moved) + f" | {certain} |", flush=True)
+    for method, w in worst.items():
+        print(f"| worst | {method} | {w[0]:.2f} | {w[1]:.2f} | " +
+              " | ".join(f"{m:.1e}" for m in w[2:6]) + f" | {w[6]:.0f} |")
+    print(f"load {os.getloadavg()[0]:.1f}")
 
 
 def main():
@@ -189,10 +205,12 @@ def main():
         if run_command is gaussians:
             command.add_argument("--other", action="append",
                                  help="another version of the program, to compare with")
+            command.add_argument("--ratio", action="append", help="an estimator, by name")
             command.add_argument("--problems", type=int, default=200)
         else:
             command.add_argument("--data", required=True)
-            command.add_argument("--method", default="robust")
+            command.add_argument("--method", action="append", help="auto by default")
+            command.add_argument("--task", action="append", help="of these folders only")
             command.add_argument("--lambda", dest="lam", help="fixed: the ratio alone is chosen")
     options = parser.parse_args()
     options.run(options)

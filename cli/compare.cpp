@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/compare_table.hpp"
+#include "cli/next.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/training.hpp"
@@ -23,7 +25,7 @@ using Json = nlohmann::ordered_json;
 struct Flags {
   std::string train, target, label, truth, report, map;
   CompareOptions options;
-  PreparationOptions inputs = by_column();
+  PreparationOptions inputs = for_comparison();
 };
 
 /// Labelled rows to judge by: those of a file with inputs, or the target's rows with labels from a
@@ -102,34 +104,46 @@ CompareOptions complete_options(const Flags& flags, const Common& common, Progre
 }
 
 /// The shift is estimated with the options of the models.
-DiagnoseOptions diagnose_as(const Flags& flags, const CompareOptions& options) {
+DiagnoseOptions diagnose_as(const CompareOptions& options) {
   DiagnoseOptions own;
   own.ratio = options.fit.shift.ratio;
   own.ratio.cancelled = interrupted;
   own.view_threshold = options.fit.shift.view_threshold;
-  own.views = flags.inputs.views;
   own.seed = options.fit.solve.seed;
   own.threads = options.fit.solve.threads;
   own.progress = options.fit.progress;
   return own;
 }
 
-void run(const Flags& flags, const Common& common) {
+/// The score that the next model will have on the rows of --truth, as evaluate prints it.
+std::string announced(const Comparison& c) {
+  for (const Compared& m : c.methods) {
+    if (m.name != c.recommended) continue;
+    return fmt::format("Brier {:.6g}, log loss {:.6g} bits", m.truth->brier.value,
+                       m.truth->log_loss.value / std::log(2.0));
+  }
+  return "";
+}
+
+void run(const Flags& flags, const Common& common, const CLI::App& command) {
   refuse_overwriting(flags.report,
                      {flags.train, flags.target, flags.truth, views_file(flags.inputs.views)},
                      "--report");
   check_report(flags.report);
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
+  PreparationOptions inputs = flags.inputs;
+  if (inputs.views.empty()) inputs.views = "each";
   const PreparedFiles files =
-      read_files(flags.train, flags.target, flags.label, true, flags.inputs, common);
+      read_files(flags.train, flags.target, flags.label, true, inputs, common);
   catch_interrupt();
   const Preparation& preparation = files.preparation;
   CompareOptions options = complete_options(flags, common, bar);
   options.classes = preparation.classes().names();
-  const Diagnosis diagnosis =
-      diagnose(preparation, files.train, files.target, diagnose_as(flags, options));
+  options.views_by_method = flags.inputs.views.empty();
+  Diagnosis diagnosis = diagnose(preparation, files.train, files.target, diagnose_as(options));
   options.effective_sample_size = diagnosis.effective_sample_size;
+  options.unsupported = diagnosis.support.share;
   options.map =
       map_axes(flags, diagnosis, features_of(preparation.encoder()), preparation.scaler());
   TruthRows truth;
@@ -137,7 +151,11 @@ void run(const Flags& flags, const Common& common) {
   const Comparison c = compare(TrainingData(preparation, files.train, &files.target),
                                flags.truth.empty() ? nullptr : &truth.truth, options);
   bar.clear();
+  const std::string next =
+      next_fit(command, {flags.train, flags.target, flags.label}, c.recommended);
+  answer(c, next, diagnosis.recommendation);
   Json json = to_json(c);
+  json["command"] = next;
   json["diagnosis"] = to_json(diagnosis);
   if (!flags.report.empty()) {
     write_report(flags.report, "compare", fmt::format("{} → {}", flags.train, flags.target), json);
@@ -149,6 +167,12 @@ void run(const Flags& flags, const Common& common) {
     fmt::print("{} training rows, {} target rows, {} classes; {}\n\n", c.train_rows, c.target_rows,
                options.classes.size(), printable(diagnosis.recommendation.summary));
     print_comparison(c);
+    fmt::print("\nNext: {}\n", printable(next));
+    if (truth.own.features.rows > 0) {
+      fmt::print("      {}   ({})\n",
+                 printable(next_command(command, "evaluate", {next_model, flags.truth})),
+                 announced(c));
+    }
     if (!flags.report.empty()) fmt::print("Report: {}\n", printable(flags.report));
   }
 }
@@ -157,7 +181,7 @@ void run(const Flags& flags, const Common& common) {
 
 void add_compare(CLI::App& app, Common& common) {
   auto flags = std::make_shared<Flags>();
-  add_command(
+  CLI::App& command = add_command(
       app, common, "compare", "Fit and evaluate every method the same way: a winner or a tie",
       Options{train_file(flags->train), required(target_file(flags->target)),
               label_column(flags->label),
@@ -167,8 +191,8 @@ void add_compare(CLI::App& app, Common& common) {
               text({"--map"}, flags->map, "a,b",
                    "The two columns of the decision map (default: the most shifted)"),
               report_file(flags->report)} +
-          compare_options(flags->options, flags->inputs) + file_options(common.read))
-      .callback([flags, &common] { run(*flags, common); });
+          compare_options(flags->options, flags->inputs) + file_options(common.read));
+  command.callback([flags, &common, &command] { run(*flags, common, command); });
 }
 
 }  // namespace covshift::cli

@@ -10,32 +10,29 @@
 namespace covshift::cli {
 namespace {
 
-std::string with_error(const Estimate& e, double unit = 1) {
+std::string with_error(const Estimate& e, bool reliable, double unit = 1) {
   if (!std::isfinite(e.value)) return "-";
-  return fmt::format("{:.3f} +-{:.3f}", e.value / unit, e.standard_error / unit);
+  return fmt::format("{:.3f} +-{:.3f}{}", e.value / unit, e.standard_error / unit,
+                     reliable ? "" : "?");
 }
 
-std::string worst_case(const Compared& m) {
-  const Certificate& c = m.certificate;
-  if (!c.target_value || !c.target_risk) return "-";
-  const double unit = m.loss == "log" ? std::log(2.0) : 1.0;
-  return fmt::format("{:.3f}{}", std::max(*c.target_value, *c.target_risk) / unit,
-                     c.reliable ? " " : "?");
+std::string promised(const Compared& m) {
+  if (!m.certificate.bound) return "-";
+  return fmt::format("{:.3f}", *m.certificate.bound / (m.loss == "log" ? std::log(2.0) : 1.0));
 }
 
 }  // namespace
 
 void print_comparison(const Comparison& c) {
   std::vector<std::vector<std::string>> table = {{"method", "lambda", "error", "log loss (bits)",
-                                                  "Brier", "sure", "right", "worst case", "gap",
-                                                  ""}};
+                                                  "Brier", "sure", "right", "promised", "gap", ""}};
   for (const Compared& m : c.methods) {
     const Judgement& j = c.by_truth ? *m.truth : m.estimated;
-    table.push_back({m.name, fmt::format("{:.2g}", m.lambda), with_error(j.error),
-                     with_error(j.log_loss, std::log(2.0)), with_error(j.brier),
-                     fmt::format("{:.0f}%", 100 * j.confidence),
-                     fmt::format("{:.0f}%", 100 * (1 - j.error.value)), worst_case(m),
-                     fmt::format("{:.0e}", m.certificate.gap),
+    table.push_back({m.name, fmt::format("{:.2g}", m.lambda), with_error(j.error, j.reliable),
+                     with_error(j.log_loss, j.reliable, std::log(2.0)),
+                     with_error(j.brier, j.reliable), fmt::format("{:.0f}%", 100 * j.confidence),
+                     fmt::format("{:.0f}%{}", 100 * (1 - j.error.value), j.reliable ? "" : "?"),
+                     promised(m), fmt::format("{:.0e}", m.certificate.gap),
                      m.name == c.best ? "best"
                      : m.tied         ? "tied"
                                       : ""});
@@ -47,11 +44,16 @@ void print_comparison(const Comparison& c) {
                                                c.effective_sample_size));
   print_table(table);
   fmt::print(
-      "sure: the mean probability of its own answer; right: how often that was the label. worst "
-      "case: the loss\nan adversary can cause on the target (bits, or errors), with a question "
-      "mark where the samples contradict\nthe density ratio; gap: how exactly that is solved.\n\n"
-      "{}\n",
-      c.statement);
+      "{}sure: the mean probability of its own answer; right: how often that was the label. "
+      "promised: "
+      "a bound\non the loss on the target (bits, or the method's own loss) that holds with "
+      "probability {:.4g}%, computed\nwithout target labels; - where none can be given. gap: how "
+      "exactly the training problem is solved.\n\n{}\n",
+      (c.by_truth ? *c.methods[0].truth : c.methods[0].estimated).reliable
+          ? ""
+          : "?: a guess; the rows are too few, or the target is too far from them, for a score or "
+            "its error\nto mean anything. ",
+      100 * (1 - c.methods[0].certificate.delta), c.statement);
 }
 
 }  // namespace covshift::cli

@@ -5,11 +5,14 @@
 
 #include "cli/commands.hpp"
 #include "cli/compare_table.hpp"
+#include "cli/next.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "covshift/base/random.hpp"
 #include "covshift/compare/compare.hpp"
 #include "covshift/diagnose/diagnose.hpp"
+#include "covshift/model/model.hpp"
+#include "covshift/model/scores.hpp"
 #include "covshift/options/options.hpp"
 
 namespace covshift::cli {
@@ -65,8 +68,29 @@ std::vector<std::string> picture(const DecisionMap& map, const std::string& meth
   return lines;
 }
 
+/// What the default promises for a target that it can promise something for, and the truth.
+struct Promised {
+  Certificate certificate;
+  std::string statement;
+  double loss = 0;
+};
+
+Promised promised_nearby(const Input& labelled, const PreparationOptions& inputs, Random& random,
+                         const FitOptions& fit) {
+  const Sample nearby = draw(random, 1000, -0.6, 0.8);
+  ModelOptions options;
+  static_cast<PreparationOptions&>(options) = inputs;
+  options.fit = fit;
+  const Input target(nearby.x.view());
+  const Model model = Model::fit(labelled, &target, options);
+  const Classifier& own = model.classifier();
+  return {own.certificate(), describe(own.certificate(), own.game().name()),
+          score(model.predict(target), nearby.y, own.game()).expected_loss};
+}
+
 /// The fields that scripts use, then all that the page shows.
-Json demo_json(unsigned long long seed, const Comparison& c, const Diagnosis& d) {
+Json demo_json(unsigned long long seed, const Comparison& c, const Diagnosis& d,
+               const Promised& nearby) {
   Json list = Json::array();
   for (const Compared& m : c.methods) {
     list.push_back({{"method", m.name},
@@ -77,15 +101,19 @@ Json demo_json(unsigned long long seed, const Comparison& c, const Diagnosis& d)
                     {"game_value", m.certificate.game_value},
                     {"target_value", m.certificate.target_value ? Json(*m.certificate.target_value)
                                                                 : Json(nullptr)},
+                    {"bound", m.certificate.bound ? Json(*m.certificate.bound) : Json(nullptr)},
                     {"gap", m.certificate.gap}});
   }
-  return {{"seed", seed},
-          {"train", c.train_rows},
-          {"target", c.target_rows},
-          {"effective_sample_size", c.effective_sample_size},
-          {"methods", std::move(list)},
-          {"comparison", to_json(c)},
-          {"diagnosis", to_json(d)}};
+  return {
+      {"seed", seed},
+      {"train", c.train_rows},
+      {"target", c.target_rows},
+      {"effective_sample_size", c.effective_sample_size},
+      {"methods", std::move(list)},
+      {"comparison", to_json(c)},
+      {"diagnosis", to_json(d)},
+      {"nearby",
+       {{"certificate", to_json(nearby.certificate, nearby.statement)}, {"loss", nearby.loss}}}};
 }
 
 void print_text(unsigned long long seed, const Comparison& c, const Diagnosis& d) {
@@ -133,6 +161,16 @@ void print_text(unsigned long long seed, const Comparison& c, const Diagnosis& d
   }
 }
 
+void print_promise(const Comparison& c, const Promised& nearby) {
+  fmt::print("\n4. What can be promised without labels of the target? Here {}:\n{}\n",
+             c.methods[0].certificate.bound ? "a bound" : "no bound", c.methods[0].promise);
+  fmt::print("For a target that has moved less, half a step to the right, the default says:\n{}\n",
+             nearby.statement);
+  if (!nearby.certificate.bound) return;
+  fmt::print("On 1,000 labels from there the loss is {:.4g}: the promise {}.\n", nearby.loss,
+             nearby.loss <= *nearby.certificate.bound ? "holds" : "is broken, as 1 in 20 may be");
+}
+
 void run(const Flags& flags, const Common& common) {
   check_report(flags.report);
   Random random(flags.seed);
@@ -156,16 +194,22 @@ void run(const Flags& flags, const Common& common) {
   options.fit.solve.threads = common.threads;
   options.fit.progress = [&bar](std::string_view stage, double share) { bar.show(stage, share); };
   options.map = {0, 1, "x1", "x2"};
+  options.views_by_method = true;
   DiagnoseOptions diagnosing;
   diagnosing.ratio.lambda = options.fit.shift.ratio.lambda;
   diagnosing.seed = flags.seed;
   diagnosing.threads = common.threads;
-  const Diagnosis diagnosis = diagnose(preparation, train_rows, target_rows, diagnosing);
+  Diagnosis diagnosis = diagnose(preparation, train_rows, target_rows, diagnosing);
   const Truth truth{target_rows.features, target.y};
   const Comparison c =
       compare(TrainingData(preparation, train_rows, &target_rows), &truth, options);
+  answer(c, "", diagnosis.recommendation);
   bar.clear();
-  const Json json = demo_json(flags.seed, c, diagnosis);
+  FitOptions plain;
+  plain.solve.seed = flags.seed;
+  plain.solve.threads = common.threads;
+  const Promised nearby = promised_nearby(labelled, inputs, random, plain);
+  const Json json = demo_json(flags.seed, c, diagnosis, nearby);
   if (!flags.report.empty()) {
     write_report(flags.report, "demo", fmt::format("built-in data, seed {}", flags.seed), json);
   }
@@ -174,6 +218,7 @@ void run(const Flags& flags, const Common& common) {
     print_json(json);
   } else if (!common.quiet) {
     print_text(flags.seed, c, diagnosis);
+    print_promise(c, nearby);
     fmt::print("\n{}\n", flags.report.empty()
                              ? "All of it as a page with pictures: covshift demo --report demo.html"
                              : fmt::format("Report: {}", printable(flags.report)));

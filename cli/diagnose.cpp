@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "cli/commands.hpp"
+#include "cli/next.hpp"
 #include "cli/output.hpp"
 #include "cli/report.hpp"
 #include "cli/training.hpp"
@@ -25,16 +26,22 @@ struct Flags {
   PreparationOptions inputs = for_diagnosis();
 };
 
-Diagnosis diagnose_files(const Flags& flags, const Common& common) {
+/// With the command that does what it recommends.
+Diagnosis diagnose_files(const Flags& flags, const Common& common, const CLI::App& command) {
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
   const PreparedFiles files =
       read_files(flags.train, flags.target, flags.label, false, flags.inputs, common);
   DiagnoseOptions options = flags.options;
-  options.views = flags.inputs.views;
   options.threads = common.threads;
   options.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
-  return diagnose(files.preparation, files.train, files.target, options);
+  Diagnosis d = diagnose(files.preparation, files.train, files.target, options);
+  if (d.test.folds > 0) {
+    const std::string label = files.preparation.label().empty() ? "COLUMN" : flags.label;
+    d.recommendation.command =
+        next_fit(command, {flags.train, flags.target, label}, d.recommendation.method);
+  }
+  return d;
 }
 
 constexpr std::size_t shown = 20;
@@ -99,9 +106,11 @@ void print_text(const Diagnosis& d) {
       "domain AUC {:.3f} +- {:.3f} (0.5: no shift, 1: no overlap), p = {:.3g} ({} "
       "permutations)\n",
       d.test.auc, d.test.standard_error, d.test.p_value, d.test.permutations);
-  fmt::print("effective sample size {:.1f} of {}; heaviest row {} with {:.1f}% of the weight\n",
-             d.effective_sample_size, d.train_rows, d.heaviest.front().row + 1,
-             100 * d.heaviest.front().share);
+  fmt::print(
+      "effective sample size {:.1f} of {} ({:.1f} by the smoothed, bounded weights of a fit); "
+      "heaviest row {} with {:.1f}% of the weight\n",
+      d.effective_sample_size, d.train_rows, d.fitted_sample_size, d.heaviest.front().row + 1,
+      100 * d.heaviest.front().share);
   fmt::print("without training support: {:.1f}% of the target ({:.1f}% if there were no shift)\n\n",
              100 * d.support.share, 100 * d.support.expected);
   print_views(d);
@@ -122,39 +131,36 @@ void print_text(const Diagnosis& d) {
     for (const RowToLabel& row : r.label_first) rows.push_back(row.row);
     print_rows(d, rows, d.label_values);
   }
-  if (d.test.folds > 0) {
-    fmt::print("\nNext: covshift fit TRAIN --target TARGET --label COL {} -o MODEL.json\n",
-               r.command);
-  }
+  if (!r.command.empty()) fmt::print("\n{}\nNext: {}\n", r.why, printable(r.command));
 }
 
 }  // namespace
 
 void add_diagnose(CLI::App& app, Common& common) {
   auto flags = std::make_shared<Flags>();
-  add_command(app, common, "diagnose", "Is there shift, where, how bad, and what to do about it",
-              Options{train_file(flags->train), required(target_file(flags->target)),
-                      label_column(flags->label), report_file(flags->report)} +
-                  diagnose_options(flags->options, flags->inputs) + file_options(common.read))
-      .callback([flags, &common] {
-        refuse_overwriting(flags->report,
-                           {flags->train, flags->target, views_file(flags->inputs.views)},
-                           "--report");
-        check_report(flags->report);
-        const Diagnosis d = diagnose_files(*flags, common);
-        const Json json = to_json(d);
-        if (!flags->report.empty()) {
-          write_report(flags->report, "diagnose",
-                       fmt::format("{} → {}", flags->train, flags->target), json);
-        }
-        if (is_stdout(flags->report)) return;
-        if (common.json) {
-          print_json(json);
-        } else if (!common.quiet) {
-          print_text(d);
-          if (!flags->report.empty()) fmt::print("Report: {}\n", printable(flags->report));
-        }
-      });
+  CLI::App& command = add_command(
+      app, common, "diagnose", "Is there shift, where, how bad, and what to do about it",
+      Options{train_file(flags->train), required(target_file(flags->target)),
+              label_column(flags->label), report_file(flags->report)} +
+          diagnose_options(flags->options, flags->inputs) + file_options(common.read));
+  command.callback([flags, &common, &command] {
+    refuse_overwriting(flags->report,
+                       {flags->train, flags->target, views_file(flags->inputs.views)}, "--report");
+    check_report(flags->report);
+    const Diagnosis d = diagnose_files(*flags, common, command);
+    const Json json = to_json(d);
+    if (!flags->report.empty()) {
+      write_report(flags->report, "diagnose", fmt::format("{} → {}", flags->train, flags->target),
+                   json);
+    }
+    if (is_stdout(flags->report)) return;
+    if (common.json) {
+      print_json(json);
+    } else if (!common.quiet) {
+      print_text(d);
+      if (!flags->report.empty()) fmt::print("Report: {}\n", printable(flags->report));
+    }
+  });
 }
 
 }  // namespace covshift::cli

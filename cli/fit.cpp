@@ -9,6 +9,7 @@
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/data/read_table.hpp"
+#include "covshift/model/costs.hpp"
 #include "covshift/model/model.hpp"
 #include "covshift/options/options.hpp"
 
@@ -20,21 +21,6 @@ struct Flags {
   bool accept_unconverged = false;
   ModelOptions options;
 };
-
-/// A CSV file without header: a row for each action, a column for each class.
-CostMatrix read_costs(const std::string& path) {
-  ReadOptions options;
-  options.header = HeaderLine::absent;
-  const Table table = read_table(path, options);
-  CostMatrix costs;
-  costs.actions = static_cast<int>(table.rows);
-  costs.labels = static_cast<int>(table.columns.size());
-  for (const Column& column : table.columns) finite_numbers(table, column, "cost");
-  for (std::size_t a = 0; a < table.rows; ++a) {
-    for (const Column& column : table.columns) costs.cost.push_back(column.numbers[a]);
-  }
-  return costs;
-}
 
 /// The given options, with costs, threads and cancellation.
 ModelOptions complete_options(const Flags& flags, const Common& common) {
@@ -83,7 +69,7 @@ void report_missing(const Preparation& preparation) {
                  : "");
 }
 
-void report_text(const Model& model, const std::string& output) {
+void report_text(const Model& model, const Flags& flags) {
   const Classifier& c = model.classifier();
   const FitReport& r = c.report();
   const Solution& s = r.solution;
@@ -105,6 +91,14 @@ void report_text(const Model& model, const std::string& output) {
   if (r.ratio) {
     fmt::print("  effective sample size {:.1f}; the heaviest example has {:.1f}% of the weight\n",
                r.ratio->effective_sample_size, 100 * r.ratio->largest_share);
+    const DensityRatio* const joint = c.shift().joint();
+    if (joint != nullptr && joint->report().contains("excess_per_norm")) {
+      fmt::print(
+          "  density ratio: lambda {:.4g}; with probability 0.95 its loss exceeds that of the best "
+          "weights u by at most {:.3g} ||u||\n",
+          joint->report()["lambda"].get<double>(),
+          joint->report()["excess_per_norm"].get<double>());
+    }
     std::vector<std::vector<std::string>> rows = {{"view", "symmetric KL", "generalized"}};
     for (const ViewShift& v : c.shift().views()) {
       rows.push_back(
@@ -115,9 +109,12 @@ void report_text(const Model& model, const std::string& output) {
     rows.resize(rows.size() - more);
     print_table(rows);
     if (more > 0) fmt::print("  ... and {} more views (--json lists all)\n", more);
+  } else if (!flags.target.empty()) {
+    fmt::print("  the target is not used: {} ignores the shift (see `covshift diagnose`)\n",
+               c.method());
   }
   fmt::print("{}\n", printable(describe(c.certificate(), c.game().name()), true));
-  fmt::print("model written to {} in {:.2f} s\n", printable(output), r.seconds);
+  fmt::print("model written to {} in {:.2f} s\n", printable(flags.output), r.seconds);
 }
 
 /// Usage errors that can be found before any file is read.
@@ -170,7 +167,7 @@ void run(const Flags& flags, const Common& common) {
   bar.show("reading", 0);
   ModelOptions options = complete_options(flags, common);
   options.fit.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
-  const PreparationOptions& inputs = options;
+  const PreparationOptions inputs = inputs_of(options);
   PreparedFiles files = read_files(flags.train, flags.target, inputs.label, true, inputs, common);
   catch_interrupt();
   const Model model = Model::fit(std::move(files.preparation), files.train,
@@ -190,7 +187,7 @@ void run(const Flags& flags, const Common& common) {
   if (common.json) {
     print_json(model.report_json());
   } else if (!common.quiet) {
-    report_text(model, flags.output);
+    report_text(model, flags);
   }
 }
 

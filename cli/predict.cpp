@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
@@ -41,14 +43,30 @@ std::vector<const Column*> kept_columns(const Model& model, const Table& table,
   return columns;
 }
 
+/// The classes in the set of a row.
+std::vector<std::string> set_of(const std::vector<std::string>& names,
+                                const std::vector<std::uint8_t>& sets, std::size_t row) {
+  std::vector<std::string> own;
+  for (std::size_t j = 0; j < names.size(); ++j) {
+    if (sets[row * names.size() + j] != 0) own.push_back(names[j]);
+  }
+  return own;
+}
+
+/// `sets`: of classes, a column for each; empty: none.
 std::string predictions_csv(const Model& model, const Predictions& predictions,
+                            const std::vector<std::uint8_t>& sets,
                             const std::vector<const Column*>& kept, bool safe) {
   const std::vector<std::string> names = model.action_names();
   std::string text;
   for (const Column* column : kept) text += csv_field(column->name, safe) + ',';
   text += "predicted";
   for (const std::string& name : names) text += ',' + csv_field("p:" + name, safe);
-  text += ",log_ratio\n";
+  text += ",log_ratio";
+  if (!sets.empty()) {
+    for (const std::string& name : names) text += ',' + csv_field("set:" + name, safe);
+  }
+  text += '\n';
   const auto a = static_cast<std::size_t>(predictions.actions);
   auto out = std::back_inserter(text);
   for (std::size_t i = 0; i < predictions.rows; ++i) {
@@ -56,14 +74,18 @@ std::string predictions_csv(const Model& model, const Predictions& predictions,
     text += csv_field(names[predictions.action[i]], safe);
     // The shortest digits that read back as the same number.
     for (std::size_t j = 0; j < a; ++j) fmt::format_to(out, ",{}", predictions.p[i * a + j]);
-    fmt::format_to(out, ",{}\n", predictions.log_ratio[i]);
+    fmt::format_to(out, ",{}", predictions.log_ratio[i]);
+    for (std::size_t j = 0; !sets.empty() && j < a; ++j) {
+      fmt::format_to(out, ",{}", sets[i * a + j]);
+    }
+    text += '\n';
   }
   return text;
 }
 
 /// The same as JSON, where no file is written.
 Json rows_json(const Model& model, const Predictions& predictions,
-               const std::vector<const Column*>& kept) {
+               const std::vector<std::uint8_t>& sets, const std::vector<const Column*>& kept) {
   const std::vector<std::string> names = model.action_names();
   Json rows = Json::array();
   for (std::size_t i = 0; i < predictions.rows; ++i) {
@@ -73,6 +95,7 @@ Json rows_json(const Model& model, const Predictions& predictions,
     Json row = {{"predicted", names[predictions.action[i]]},
                 {"p", std::move(p)},
                 {"log_ratio", predictions.log_ratio[i]}};
+    if (!sets.empty()) row["set"] = set_of(names, sets, i);
     for (const Column* column : kept) row["kept"][column->name] = column->text(i);
     rows.push_back(std::move(row));
   }
@@ -83,6 +106,7 @@ struct PredictFlags {
   std::string model, data, output;
   std::vector<std::string> keep;
   bool safe_csv = false;
+  std::optional<double> sets;  ///< alpha
 };
 
 void run_predict(const PredictFlags& flags, const Common& common) {
@@ -96,7 +120,9 @@ void run_predict(const PredictFlags& flags, const Common& common) {
   const PreparedRows rows = model.preparation().encode(table, common.threads);
   print_warnings(rows);
   const Predictions predictions = model.predict(rows, common.threads);
-  const std::string text = predictions_csv(model, predictions, kept, flags.safe_csv);
+  std::vector<std::uint8_t> sets;
+  if (flags.sets) sets = model.classifier().sets(predictions, *flags.sets);
+  const std::string text = predictions_csv(model, predictions, sets, kept, flags.safe_csv);
   if (!output.empty()) write_output(output, text);
   if (is_stdout(output)) return;
   if (common.json) {
@@ -105,8 +131,14 @@ void run_predict(const PredictFlags& flags, const Common& common) {
     Json by_name;
     for (std::size_t j = 0; j < counts.size(); ++j) by_name[model.action_names()[j]] = counts[j];
     Json result = {{"n", predictions.rows}, {"predicted", by_name}};
+    if (flags.sets) {
+      result["alpha"] = *flags.sets;
+      const auto in = static_cast<double>(std::count(sets.begin(), sets.end(), 1));
+      result["mean_set_size"] =
+          in / static_cast<double>(std::max<std::size_t>(1, predictions.rows));
+    }
     if (output.empty()) {
-      result["rows"] = rows_json(model, predictions, kept);
+      result["rows"] = rows_json(model, predictions, sets, kept);
     } else {
       result["output"] = output;
     }
@@ -210,16 +242,24 @@ void run_evaluate(const std::string& model_path, const std::string& data, const 
 
 void add_predict(CLI::App& app, Common& common) {
   auto flags = std::make_shared<PredictFlags>();
-  add_command(app, common, "predict",
-              "Predict the rows of a file: class, probabilities, log density ratio",
-              Options{required(text({"MODEL"}, flags->model, "FILE", "Model file written by fit")),
-                      required(text({"DATA"}, flags->data, "FILE", "Rows to predict (-: stdin)")),
-                      output_file(flags->output, "CSV file to write (default: stdout)"),
-                      list({"--keep"}, flags->keep, "a,b",
-                           "Columns to copy beside the predictions (default: those of fit)"),
-                      flag({"--safe-csv"}, flags->safe_csv,
-                           "Put an apostrophe before text that a spreadsheet would run")} +
-                  file_options(common.read))
+  add_command(
+      app, common, "predict", "Predict the rows of a file: class, probabilities, log density ratio",
+      Options{required(text({"MODEL"}, flags->model, "FILE", "Model file written by fit")),
+              required(text({"DATA"}, flags->data, "FILE", "Rows to predict (-: stdin)")),
+              output_file(flags->output, "CSV file to write (default: stdout)"),
+              list({"--keep"}, flags->keep, "a,b",
+                   "Columns to copy beside the predictions (default: those of fit)"),
+              parsed({"--sets"}, OptionType::number, "ALPHA", "",
+                     "Also sets of classes, columns set:<class> of 0 and 1, that hold the "
+                     "true class with probability 1 - ALPHA on the target; between 0 and 1",
+                     [flags](const std::string& text) {
+                       constexpr Range range{
+                           .low = 0, .high = 1, .low_excluded = true, .high_excluded = true};
+                       flags->sets = parse_in(range, text);
+                     }),
+              flag({"--safe-csv"}, flags->safe_csv,
+                   "Put an apostrophe before text that a spreadsheet would run")} +
+          file_options(common.read))
       .callback([flags, &common] { run_predict(*flags, common); });
 }
 

@@ -22,5 +22,10 @@ for name, model in (("plain", plain), ("robust", robust)):
         f"{name:>6}: log loss {log_loss(y_target, p, labels=model.classes_):.3f}, "
         f"accuracy {model.score(X_target, y_target):.2f}, mean confidence {p.max(axis=1).mean():.2f}"
     )
+
+# What can be promised for the target without its labels, and whether it came true.
 print()
-print(robust.certificate_)  # what can be promised for the target without its labels
+print(robust.certificate_)
+loss = log_loss(y_target, robust.predict_proba(X_target), labels=robust.classes_)
+if robust.certificate_.bound is not None:
+    print(f"On the target's labels the loss is {loss:.3f}: the promise", "holds." if loss <= robust.certificate_.bound else "is broken.")

@@ -17,14 +17,14 @@ X_train, X_target, y_train, y_target = covshift.biased_split(
 # Overlooking a tumour costs ten times as much as a false alarm. Columns: the classes, sorted.
 costs = [[0, 10], [1, 0]]
 careful = covshift.robust(loss=costs, lam=0.01, ratio_lam="paper").fit(X_train, y_train, X_target)
-missed = np.mean(careful.predict(X_target)[y_target == "malignant"] == "benign")
+missed = (careful.predict(X_target)[y_target == "malignant"] == "benign").mean()
 print(f"cost matrix: {100 * missed:.0f}% of the tumours overlooked")
 
 # Abstaining costs 0.2 of an error.
 modest = covshift.robust(loss="abstain:0.2", lam=0.01, ratio_lam="paper").fit(X_train, y_train, X_target)
 predicted = modest.predict(X_target)
 decided = predicted != modest.abstain_
-right = np.mean(predicted[decided] == y_target[decided])
+right = (predicted[decided] == y_target[decided]).mean()
 print(f"abstain: {100 * decided.mean():.0f}% decided, {100 * right:.0f}% of them right")
 
 # The program reads the same file: covshift predict model.json target.csv

@@ -3,6 +3,8 @@
 # is not cached in build/shiftbench/cache, writes docs/shiftbench.md.
 #     scripts/shiftbench.sh [--quick] [--data FOLDER] [--methods NAME...]      bench/shiftbench/__main__.py has the rest
 #     scripts/shiftbench.sh study [ARGUMENT...]                                the study of the default's rule
+#     scripts/shiftbench.sh caution [ARGUMENT...]                              the picture of --caution
+#     scripts/shiftbench.sh estimates [ARGUMENT...]                            how often compare's estimates hold
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=$PWD/build/shiftbench/venv
@@ -14,8 +16,11 @@ python=/usr/bin/python3
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 cd bench
 "$venv/bin/python" -m unittest --quiet shiftbench.test_shiftbench
-if [ "${1:-}" = study ]; then
-  shift
-  exec "$venv/bin/python" -m shiftbench.study "$@"
-fi
+case "${1:-}" in
+  study | caution | estimates)
+    part=$1
+    shift
+    exec "$venv/bin/python" -m "shiftbench.$part" "$@"
+    ;;
+esac
 exec "$venv/bin/python" -m shiftbench "$@"

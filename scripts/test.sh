@@ -10,7 +10,7 @@ usual=(format build cpp cli package python)
 #   cli      tests of the program, tests/cli
 #   package  install, then a separate project finds, links and uses the library      one test
 #   python   builds the wheel, installs it in a fresh virtual environment, tests it, tests/python
-#   asan     the C++ tests under the address and undefined behaviour sanitizers
+#   asan     the C++ tests and the fuzzer's kept inputs under the address and undefined behaviour sanitizers
 #   tsan     the C++ tests named *Thread* or *Parallel* under the thread sanitizer
 #   tidy     clang-tidy over the library and the program                             one test
 # The output of a part is kept in build/logs/ and shown only if the part fails.

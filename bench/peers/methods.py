@@ -56,7 +56,7 @@ class Covshift(Method):
         return self
 
     def weights(self):
-        return self.model.coef_
+        return self.model.coef_scaled_.T
 
     def claims(self):
         certificate = self.model.certificate_

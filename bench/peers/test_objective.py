@@ -57,7 +57,7 @@ class Objective(unittest.TestCase):
                 model = covshift.RobustClassifier(
                     loss=loss, generalize="none", lam=0.01, scale="none", bias="none"
                 ).fit(data.X, data.y)
-                own = objective(loss, data.X, data.y, model.coef_, 0.01)
+                own = objective(loss, data.X, data.y, model.coef_scaled_.T, 0.01)
                 self.assertAlmostEqual(own, model.certificate_.game_value, 9)
 
     def test_one_vector_is_logistic_regression(self):

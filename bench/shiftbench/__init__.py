@@ -8,5 +8,6 @@
 tasks.py makes or reads the tasks; a method gets a `Given`, which has no labels of the target. own.py and peers.py
 are the methods, metrics.py the scores, run.py the cache (probabilities, one file for a task and a method), judge.py
 the figures that the default must reach, report.py and picture.py the page. study.py is the study behind the default's
-rule (docs/choice-study.md).
+rule (docs/choice-study.md), caution.py the picture of its dial (docs/choice.md), estimates.py how often compare's
+estimates hold (docs/diagnose.md).
 """

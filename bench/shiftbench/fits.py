@@ -199,7 +199,7 @@ def mapped(name, X, Z, seed):
 
 
 def weights(assumption, log_w):
-    """(w, r) of an assumption; overlap:a has r = min(m^a / w, 1)."""
+    """(w, r) of an assumption; overlap:a has r = min(m^a / w, 1), temper:g has r = w^(g - 1)."""
     w = np.exp(log_w)
     return (np.ones_like(w) if assumption == "none" else w), trust(assumption, log_w)
 
@@ -209,6 +209,8 @@ def trust(assumption, log_w, m=None):
         return np.ones_like(log_w)
     if assumption == "robust":
         return np.exp(-log_w)
+    if assumption.startswith("temper:"):
+        return np.exp(-(1 - float(assumption.partition(":")[2])) * log_w)
     return np.minimum(np.exp(bound_of(assumption, m or len(log_w)) - log_w), 1)
 
 

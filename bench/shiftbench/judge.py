@@ -106,8 +106,10 @@ def figures(scores, shifted, still):
 
 
 def maps(scores, shared):
-    """The best own method with --features auto against the best of RBF + LR, random forest and gradient boosting."""
+    """The best own method with --features auto (the default has it) against the best of RBF + LR, random forest and
+    gradient boosting."""
     own = [m for m in own_names(scores) if m.endswith("+maps")]
+    own += ["default"] if own else []
     rows = [(t, least(scores, t, own), least(scores, t, RIVALS)) for t in shared] if own else []
     rows = [r for r in rows if np.all(np.isfinite(r[1:]))]
     if not rows:

@@ -25,6 +25,9 @@ class Settings:
     prior: float = 3.0  # rows that speak for lr
     spread: float = 1.0  # rows that speak for all components alike
     caution: float = 0.5
+    coin: float = 0.0  # rows that speak for equal probabilities, one more component
+    beyond: float = 0.0  # share of equal probabilities at rows beyond all training rows
+    prior_beyond: bool = False  # shares there are those of the prior: no held-out row speaks
 
     def but(self, **changes):
         return replace(self, **changes)
@@ -155,8 +158,19 @@ def mixture(fits, settings=Settings(), share_of=False):
     prior = np.full(len(pairs), settings.spread / len(pairs))
     prior[-1] += settings.prior
     held = [fits.held_at(pair, a) for pair, a in zip(pairs, at, strict=True)]
+    classes = held[0].shape[1]
+    if settings.coin:
+        held, prior = [*held, np.full_like(held[0], -np.log(classes))], np.r_[prior, settings.coin]
     pi = shares(held, fits.y, v, fits.effective(v), prior)
-    p = sum(k * np.exp(fits.target_at(pair, a, settings.caution)) for k, pair, a in zip(pi, pairs, at, strict=True))
+    beyond = (fits.lz > fits.lw.max())[:, None]
+    each = [np.exp(fits.target_at(pair, a, settings.caution)) for pair, a in zip(pairs, at, strict=True)]
+    if settings.coin:
+        each.append(np.full_like(each[0], 1 / classes))
+    rest = prior / prior.sum() if settings.prior_beyond else pi
+    p = sum(np.where(beyond, there, here) * q for here, there, q in zip(pi, rest, each, strict=True))
+    p = np.where(beyond, settings.beyond / classes + (1 - settings.beyond) * p, p)
+    if share_of and settings.coin:
+        pi = pi[:-1]
     return (p, dict(zip([*map("/".join, pairs[:-1]), "lr(CV)"], pi, strict=True))) if share_of else p
 
 

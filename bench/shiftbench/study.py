@@ -24,6 +24,7 @@ from .rules import ALL, LR, Fits, Settings, mixture, single
 from .tasks import tasks
 
 SIX = [(m, a) for m in ("lin", "nys") for a in ("none", "overlap:0.25", "overlap:0")]
+TEMPERED = [(m, "temper:0.5") for m in ("lin", "nys")]
 BASE = Settings()
 CHOSEN = "recommended"
 
@@ -33,7 +34,7 @@ class Study:
 
     def __init__(self, every, folder):
         self.every, self.folder = every, folder
-        self.usual = {t.name: self.fits(t, ALL) for t in every}
+        self.usual = {t.name: self.fits(t, [*ALL, *TEMPERED]) for t in every}
         self.lr = {t.name: log_loss(rules.lr_cv(self.usual[t.name]), t.truth_codes()) for t in every}
         self.own = {t.name: rules.best_own(self.usual[t.name], t.truth_codes(), log_loss) for t in every}
 
@@ -75,8 +76,15 @@ def constant_table(study):
     changes += [(f"share of the target's weights {k:g}", {"defensive": k}) for k in (0, 0.25, 0.75, 1)]
     changes += [(f"caution {k:g}", {"caution": k}) for k in (0, 0.25, 0.75, 1)]
     sets = [("none",), ("none", "iw"), ("none", "robust"), ("none", "overlap:0"), ("none", "overlap:0.25"),
-            ("none", "overlap:0.25", "overlap:0", "robust"), ("none", "iw", "overlap:0.25", "overlap:0", "robust")]
+            ("none", "overlap:0.25", "overlap:0", "robust"), ("none", "iw", "overlap:0.25", "overlap:0", "robust"),
+            ("none", "temper:0.5"), ("none", "overlap:0", "temper:0.5")]
     changes += [("assumptions " + ", ".join(s), {"assumptions": s}) for s in sets]
+    two = {"assumptions": ("none", "overlap:0")}
+    changes += [(f"none, overlap:0, and {words}", two | more) for words, more in (
+        ("equal probabilities as a component, prior 1 row", {"coin": 1.0}),
+        ("beyond all training rows 1/10 equal probabilities", {"beyond": 0.1}),
+        ("beyond all training rows 1/4 equal probabilities", {"beyond": 0.25}),
+        ("beyond all training rows the shares of the prior", {"prior_beyond": True}))]
     changes += [("linear columns only", {"maps": ("lin",)}), ("Nystroem columns only", {"maps": ("nys",)})]
     return table(HEADER, [study.row(n, study.losses(lambda f, c=c: mixture(f, BASE.but(**c)))) for n, c in changes])
 

@@ -167,6 +167,8 @@ class Judge(unittest.TestCase):
         found, rows = judge.maps(S, ["one"])
         self.assertEqual(rows, [("one", 0.5, 0.49)])
         self.assertTrue(found[0]["met"])
+        S["one"]["default"] = {"bits": 0.3}
+        self.assertEqual(judge.maps(S, ["one"])[1], [("one", 0.3, 0.49)])
 
 
 class Fits(unittest.TestCase):

@@ -29,13 +29,14 @@ std::vector<double> target_weights(std::span<const double> log_ratio,
 
 /// The effective sample size for the models' ratio, or for an unsmoothed one if theirs is smoothed.
 double unsmoothed_sample_size(const TrainingData& data, const ShiftOptions& shift,
-                              std::span<const double> log_ratio) {
-  if (shift.given_ratio || shift.ratio.method != RatioMethod::logistic ||
+                              const DensityRatio* joint, std::span<const double> log_ratio) {
+  if (joint == nullptr || joint->method() != RatioMethod::logistic ||
       shift.ratio.lambda.rule != RatioLambda::Rule::stable) {
     return effective_sample_size(log_ratio, data.sample_weight);
   }
   RatioOptions options = shift.ratio;
   options.lambda.rule = RatioLambda::Rule::cv;
+  options.columns = joint->columns();
   const auto ratio = fit_ratio(options, data.features, *data.target, data.sample_weight);
   return effective_sample_size(ratio->log_ratio(data.features, options.threads),
                                data.sample_weight);
@@ -54,6 +55,7 @@ Json to_json(const Judgement& j) {
   const double bit = std::log(2.0);
   return {
       {"n", j.n},
+      {"reliable", j.reliable},
       {"accuracy", 1 - j.error.value},
       {"error", to_json(j.error)},
       {"log_loss", to_json(j.log_loss)},
@@ -64,7 +66,27 @@ Json to_json(const Judgement& j) {
       {"calibration", std::move(tenths)}};
 }
 
-/// All methods share one density ratio.
+/// The data as methods see them: with their views, or with one of all columns.
+struct SharedShift {
+  SharedShift(const TrainingData& given, Views views, const ShiftOptions& options)
+      : shift(Shift::fit({Assumption::Kind::views}, options, views, given.features, *given.target,
+                         given.sample_weight, given.given_train, given.given_target)),
+        data(given) {
+    data.views = std::move(views);
+    data.shift = &shift;
+  }
+  SharedShift(const SharedShift&) = delete;
+  SharedShift& operator=(const SharedShift&) = delete;
+
+  Shift shift;  ///< all methods share one
+  TrainingData data;
+};
+
+bool by_view(const std::string& name) {
+  return name != "auto" && name != tempered &&
+         find_method(name).generalize == Assumption::Kind::views;
+}
+
 ShiftOptions shift_options(const FitOptions& fit) {
   ShiftOptions options = fit.shift;
   options.ratio.seed = fit.solve.seed;
@@ -104,6 +126,8 @@ Compared describe_fit(const std::string& name, const Classifier& model) {
   result.generalize = model.generalize();
   result.lambda = report.lambda;
   result.lambda_choice = report.lambda_choice;
+  result.choice = report.choice;
+  result.tried = report.candidates;
   result.status = report.solution.status;
   result.certificate = model.certificate();
   result.promise = describe(model.certificate(), model.game().name());
@@ -124,13 +148,12 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   };
   const int threads = options.fit.solve.threads;
   announce("density ratio", 0);
-  const ShiftOptions estimate = shift_options(options.fit);
-  const Shift shift =
-      Shift::fit({Assumption::Kind::views}, estimate, data.views, data.features, *data.target,
-                 data.sample_weight, data.given_train, data.given_target);
-  TrainingData own = data;
-  own.shift = &shift;
-  const std::vector<double> log_ratio = shift.at(data.features, data.given_train).log_ratio;
+  ShiftOptions estimate = shift_options(options.fit);
+  estimate.left_out = data.ids;
+  const SharedShift viewed(data, data.views, estimate);
+  std::optional<SharedShift> whole;
+  if (options.views_by_method) whole.emplace(data, Views::all(data.features.cols), estimate);
+  const std::vector<double> log_ratio = viewed.shift.at(data.features, data.given_train).log_ratio;
   const std::vector<double> weight = target_weights(log_ratio, data.sample_weight);
 
   Comparison c;
@@ -141,26 +164,31 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   c.metric = options.metric;
   c.by_truth = truth != nullptr;
   c.level = options.level;
-  c.views = shift.views();
-  c.effective_sample_size = options.effective_sample_size
-                                ? *options.effective_sample_size
-                                : unsmoothed_sample_size(data, estimate, log_ratio);
+  c.views = viewed.shift.views();
+  c.effective_sample_size =
+      options.effective_sample_size
+          ? *options.effective_sample_size
+          : unsmoothed_sample_size(data, estimate, viewed.shift.joint(), log_ratio);
+  c.unsupported = options.unsupported;
   if (options.map.x >= 0 && options.map.y >= 0) {
     c.map = lay_out_map(data.features, *data.target, options.map);
   }
   std::vector<std::vector<double>> scores;
   for (const std::string& name : names) {
     const auto done = static_cast<double>(c.methods.size());
+    const TrainingData& own = whole && !by_view(name) ? whole->data : viewed.data;
     const Classifier model = fit_method(own, name, options.fit, [&](double share) {
       announce(name, (done + share) / static_cast<double>(names.size()));
     });
     Compared result = describe_fit(name, model);
     RowScores rows = score_rows(model.game(), model.report().held_out, data.labels);
     result.estimated = judge(rows, weight);
+    result.estimated.reliable = estimates_mean_something(c);
     if (truth != nullptr) {
       rows =
           score_rows(model.game(), model.potentials(truth->features, {}, threads), truth->labels);
       result.truth = judge(rows, {});
+      result.truth->reliable = static_cast<double>(c.truth_rows) >= least_rows;
     }
     scores.push_back(rows.of(options.metric));
     if (c.map) add_layer(*c.map, options.map, *data.target, name, model, threads);
@@ -178,6 +206,8 @@ nlohmann::ordered_json to_json(const Comparison& c) {
                     {"generalize", m.generalize},
                     {"lambda", m.lambda},
                     {"lambda_choice", m.lambda_choice},
+                    {"choice", m.choice},
+                    {"selection", to_json(m.tried)},
                     {"status", to_string(m.status)},
                     {"seconds", m.seconds},
                     {"effective_sample_size", c.effective_sample_size},
@@ -198,6 +228,7 @@ nlohmann::ordered_json to_json(const Comparison& c) {
           {"critical", c.critical},
           {"best", c.best},
           {"winner", c.winner.empty() ? Json(nullptr) : Json(c.winner)},
+          {"recommended", c.recommended},
           {"statement", c.statement},
           {"views", to_json(c.views)},
           {"methods", std::move(list)},

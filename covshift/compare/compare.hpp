@@ -25,7 +25,10 @@ inline constexpr auto names<Metric> = std::to_array<Named<Metric>>(
 struct CompareOptions {
   /// For every method; its method, loss, assumption and held_out are ignored.
   FitOptions fit;
-  std::vector<std::string> methods;  ///< empty: the whole table, and `tempered`
+  /// The views of the data are for methods under the assumption `views` only, all others see one of
+  /// all columns: what a fit does without views of the caller's own (inputs_of).
+  bool views_by_method = false;
+  std::vector<std::string> methods;  ///< empty: auto, the whole table, and `tempered`
   Metric metric = Metric::brier;
   double level =
       0.05;  ///< significance level of the comparison with the best, for all methods together
@@ -33,6 +36,7 @@ struct CompareOptions {
   MapOptions map;
   /// If a diagnosis has already computed it; else computed.
   std::optional<double> effective_sample_size;
+  double unsupported = 0;  ///< share of the target without training support, if it is known
 };
 
 /// A mean and its standard error. Infinite if a method gave some label probability 0.
@@ -42,6 +46,8 @@ struct Estimate {
 };
 struct Judgement {
   std::size_t n = 0;  ///< rows
+  /// False: the rows are too few, or the target is elsewhere, for the numbers to mean something.
+  bool reliable = true;
   Estimate error, log_loss, brier;
   double confidence = 0;  ///< mean probability of the likeliest class
   /// Rows by that probability, in tenths; empty tenths are left out.
@@ -55,9 +61,12 @@ struct Judgement {
 };
 
 struct Compared {
-  std::string name;  ///< of the table of methods, or `tempered`: robust with temper:auto
+  /// auto, of the table of methods, or `tempered`: robust with temper:auto.
+  std::string name;
   std::string loss, generalize, lambda_choice;
   double lambda = 0;
+  std::string choice;            ///< why this model, in words; empty: nothing but lambda was open
+  std::vector<Candidate> tried;  ///< with their held-out losses and shares in the model
   Status status = Status::converged;
   Certificate certificate;
   std::string promise;  ///< the certificate in words
@@ -78,13 +87,16 @@ struct Comparison {
   bool by_truth = false;  ///< judged by true labels rather than estimates
   /// With a ratio that is not smoothed by RatioLambda::Rule::stable.
   double effective_sample_size = 0;
+  double unsupported = 0;  ///< share of the target without training support, as given
   double level = 0.05;
   double critical = 0;  ///< number of standard errors of a significant difference
   std::vector<Compared> methods;
   std::string best;
   /// Empty: a tie, too few rows, or nothing to compare with.
   std::string winner;
-  std::string statement;  ///< the result in words
+  /// What to use: the winner; without one auto, if it is not behind the best; else the best.
+  std::string recommended;
+  std::string statement;  ///< the result and what to use, in words
   std::vector<ViewShift> views;
   std::optional<DecisionMap> map;
 };

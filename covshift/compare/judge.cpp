@@ -12,12 +12,28 @@
 namespace covshift {
 namespace {
 
-// With fewer rows, a normal interval around a mean is meaningless.
-constexpr double least_rows = 30;
+constexpr double most_unsupported = 0.5;  // of the target
 
-/// Labelled rows, or the effective sample size of the training rows.
-double rows_judged_on(const Comparison& c) {
-  return c.by_truth ? static_cast<double>(c.truth_rows) : c.effective_sample_size;
+bool decides(const Comparison& c) {
+  return c.by_truth ? static_cast<double>(c.truth_rows) >= least_rows : estimates_mean_something(c);
+}
+
+/// Why no winner can be named.
+std::string obstacle(const Comparison& c) {
+  if (c.by_truth) {
+    return fmt::format("{} labelled target row{} too few to compare methods on", c.truth_rows,
+                       c.truth_rows == 1 ? " is" : "s are");
+  }
+  if (c.effective_sample_size < least_rows) {
+    return fmt::format(
+        "after weighting, the training data are worth {:.1f} rows, too few to compare methods on",
+        c.effective_sample_size);
+  }
+  return fmt::format(
+      "{:.0f}% of the target lies where there are no training data, and no estimate from these "
+      "says "
+      "how methods do there",
+      100 * c.unsupported);
 }
 
 std::string listed(const std::vector<std::string>& names) {
@@ -35,20 +51,22 @@ std::string_view in_words(Metric metric) {
                                    : "log loss";
 }
 
+/// What to use, and why if it is not the best.
+std::string advise(const Comparison& c) {
+  if (c.recommended == c.best) return fmt::format("Use {}.", c.best);
+  return fmt::format("Use {}, the default, which {}.", c.recommended,
+                     decides(c) ? "is not significantly behind" : "needs no such comparison");
+}
+
 std::string state(const Comparison& c) {
   const std::string by = c.by_truth ? fmt::format("the {} labelled target rows", c.truth_rows)
                                     : "held-out training rows weighted to look like the target";
   const std::string_view words = in_words(c.metric);
-  if (rows_judged_on(c) < least_rows) {
-    const std::string few =
-        c.by_truth ? fmt::format("{} labelled target row{}", c.truth_rows,
-                                 c.truth_rows == 1 ? " is" : "s are")
-                   : fmt::format("after weighting, the training data are worth {:.1f} rows,",
-                                 c.effective_sample_size);
+  if (!decides(c)) {
     return fmt::format(
-        "No winner can be named: {} too few to compare methods on. {} has the smallest {}{}; "
-        "{}labels from the target would decide.",
-        few, c.best, c.by_truth ? "" : "estimated ", words, c.by_truth ? "more " : "");
+        "No winner can be named: {}. {} has the smallest {}{}; {}labels from the target would "
+        "decide.",
+        obstacle(c), c.best, c.by_truth ? "" : "estimated ", words, c.by_truth ? "more " : "");
   }
   const auto best = std::find_if(c.methods.begin(), c.methods.end(),
                                  [&](const Compared& m) { return m.name == c.best; });
@@ -75,7 +93,19 @@ std::string state(const Comparison& c) {
       c.best, words, e.value, e.standard_error, by, listed(tied));
 }
 
+/// Without a winner: the default, unless it is measurably worse than the best.
+std::string default_or_best(const Comparison& c) {
+  const bool stands = std::any_of(c.methods.begin(), c.methods.end(), [&](const Compared& m) {
+    return m.name == "auto" && (m.tied || !decides(c));
+  });
+  return stands ? "auto" : c.best;
+}
+
 }  // namespace
+
+bool estimates_mean_something(const Comparison& c) {
+  return c.effective_sample_size >= least_rows && c.unsupported < most_unsupported;
+}
 
 const std::vector<double>& RowScores::of(Metric metric) const {
   return metric == Metric::brier ? brier : metric == Metric::error ? error : log_loss;
@@ -86,16 +116,13 @@ RowScores score_rows(const Game& game, std::span<const double> psi, std::span<co
   std::vector<double> p(k);
   RowScores s;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const double* own = psi.data() + i * k;
-    game.predict({own, k}, p);
+    const std::span<const double> own = psi.subspan(i * k, k);
+    game.predict(own, p);
     const auto top = static_cast<int>(std::max_element(p.begin(), p.end()) - p.begin());
     const int label = labels[i];
     s.confidence.push_back(p[top]);
     s.error.push_back(top == label ? 0 : 1);
-    // Log loss from the potentials, which is finite where the probability underflows.
-    s.log_loss.push_back(label < 0       ? INFINITY
-                         : game.smooth() ? game.loss_at({own, k}, label)
-                                         : -std::log(p[label]));
+    s.log_loss.push_back(label < 0 ? INFINITY : game.log_loss(own, p, label));
     double brier = label < 0 ? 1 : 0;
     for (std::size_t y = 0; y < k; ++y) {
       const double apart = p[y] - (static_cast<int>(y) == label ? 1 : 0);
@@ -198,8 +225,9 @@ void name_winner(Comparison& c, const std::vector<std::vector<double>>& scores,
     if (m == best) method.tied = true;
     tied += method.tied ? 1 : 0;
   }
-  if (tied == 1 && scores.size() > 1 && rows_judged_on(c) >= least_rows) c.winner = c.best;
-  c.statement = state(c);
+  c.winner = tied == 1 && scores.size() > 1 && decides(c) ? c.best : "";
+  c.recommended = c.winner.empty() ? default_or_best(c) : c.winner;
+  c.statement = state(c) + " " + advise(c);
 }
 
 }  // namespace covshift

@@ -8,6 +8,12 @@
 
 namespace covshift {
 
+/// With fewer rows, a mean and its error say nothing.
+constexpr double least_rows = 30;
+/// Estimates by weights need as many effective rows, and a target that is mostly where training
+/// data are: docs/diagnose.md has the study.
+bool estimates_mean_something(const Comparison& comparison);
+
 /// Scores of one method's predictions, row by row.
 struct RowScores {
   std::vector<double> error, log_loss, brier, confidence;
@@ -24,8 +30,8 @@ Judgement judge(const RowScores& scores, std::span<const double> weight);
 /// with probability at most `level` (Bonferroni; two-sided, normal).
 double critical_value(double level, std::size_t others);
 
-/// Sets best, winner, statement, and each method's `behind` and `tied`, from the rows' scores in
-/// the metric.
+/// Sets best, winner, recommended, statement, and each method's `behind` and `tied`, from the rows'
+/// scores in the metric.
 void name_winner(Comparison& comparison, const std::vector<std::vector<double>>& scores,
                  std::span<const double> weight);
 

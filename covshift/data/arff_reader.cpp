@@ -75,7 +75,10 @@ class ArffReader : LineReader {
   using LineReader::LineReader;
 
   Table read() {
-    read_lines([&](std::string_view line) { parse_line(trim(line)); });
+    read_lines([&](std::string_view line) {
+      bytes_ += line.size() + 1;
+      parse_line(trim(line));
+    });
     if (line_ == 0) fail_input("{}: the file is empty", table_.source);
     if (!in_data_) fail_input("{}:{}: there is no @data line", table_.source, line_);
     if (table_.rows == 0) {
@@ -174,6 +177,7 @@ class ArffReader : LineReader {
   void sparse_row(std::string_view line) {
     start_row();
     const std::size_t width = attributes_.size();
+    if (table_.rows > room_) make_room();
     std::vector<char> given(width, 0);
     ArffScanner scanner(line);
     scanner.take('{');
@@ -200,6 +204,24 @@ class ArffReader : LineReader {
       const Attribute& attribute = attributes_[c];
       const bool nominal = attribute.type == Type::nominal && attribute.declared > 0;
       store(c, {nominal ? attribute.values.levels().front() : "0", nominal}, field);
+    }
+  }
+
+  /// Sparse rows become dense columns: a short file of them must not fill the memory, and columns
+  /// grow by less than doubling.
+  void make_room() {
+    constexpr std::size_t always = std::size_t{4} << 20U;
+    constexpr std::size_t cells_each_byte = 3;
+    const std::size_t most = always + cells_each_byte * std::max(bytes_, source_size());
+    if (table_.rows * attributes_.size() > most) {
+      fail(1,
+           "{} sparse rows of {} attributes are too many to be stored whole (more than {} values "
+           "from {} bytes); write the table as svmlight, which stays sparse",
+           table_.rows, attributes_.size(), most, std::max(bytes_, source_size()));
+    }
+    room_ = table_.rows + table_.rows / 8;
+    for (Column& column : table_.columns) {
+      column.categorical ? column.codes.reserve(room_) : column.numbers.reserve(room_);
     }
   }
 
@@ -237,6 +259,8 @@ class ArffReader : LineReader {
   std::vector<Attribute> attributes_;
   std::unordered_set<std::string> names_;
   bool in_data_ = false;
+  std::size_t bytes_ = 0;  ///< of the lines so far
+  std::size_t room_ = 0;   ///< sparse rows: for how many there is memory
 };
 
 }  // namespace

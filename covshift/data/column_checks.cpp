@@ -175,7 +175,7 @@ std::vector<std::string> column_warnings(const Table& train, const Encoder& enco
                !check_typos(train, column, out) && encoder.ids(s)) {
       out.push_back(fmt::format(
           "{}: column '{}' has {} categories in {} rows, as identifiers do; leave it out (--drop "
-          "{}), or copy it beside the predictions (--keep {})",
+          "{}), or copy it beside the predictions (--keep {}); density ratios ignore it",
           train.source, column.name, column.levels.size(), train.rows - encoder.missing_count(s),
           column.name, column.name));
     }

@@ -39,6 +39,67 @@ std::vector<std::string_view> leading_records(std::string_view text, bool ended,
   return records;
 }
 
+/// Calls visit(field) for the fields of a record.
+template <typename Visit>
+void each_field(std::string_view text, const RecordSyntax& syntax, const Visit& visit) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  if (text.ends_with('\r')) text.remove_suffix(1);
+  const bool runs = syntax.delimiter == ' ';
+  std::size_t p = 0;
+  const auto skip_blanks = [&] {
+    while (p < text.size() && is_blank(text[p], syntax)) ++p;
+  };
+  CsvField field;
+  for (bool first = true;; first = false) {
+    skip_blanks();
+    if (runs && p == text.size() && !first) return;
+    field.text.clear();
+    field.quoted = syntax.quotes && p < text.size() && text[p] == '"';
+    if (field.quoted) {
+      for (++p; p < text.size(); ++p) {
+        if (text[p] == '"') {
+          if (p + 1 == text.size() || text[p + 1] != '"') break;
+          ++p;
+        }
+        field.text += text[p];
+      }
+      p = std::min(p + 1, text.size());
+    }
+    const std::size_t begin = p;
+    while (p < text.size() && (runs ? !is_blank(text[p], syntax) : text[p] != syntax.delimiter)) {
+      ++p;
+    }
+    field.text += trim(text.substr(begin, p - begin));
+    visit(field);
+    if (p == text.size()) return;
+    if (!runs) ++p;
+  }
+}
+
+std::size_t count_fields(std::string_view record, const RecordSyntax& syntax) {
+  std::size_t count = 0;
+  each_field(record, syntax, [&](const CsvField&) { ++count; });
+  return count;
+}
+
+/// A column takes hundreds of bytes before it holds a value: a short file of commas must not become
+/// a million of them.
+void check_width(std::size_t fields, std::uint64_t bytes, const std::string& path,
+                 std::size_t line) {
+  constexpr std::size_t most_columns = 1'000'000;
+  constexpr std::size_t always = std::size_t{1} << 17U;
+  constexpr std::size_t bytes_each = 16;
+  if (fields > most_columns) {
+    fail_input(
+        "{}:{}: this row has {} fields, more than the {} columns that are read; is it a table?",
+        path, line, fields, most_columns);
+  }
+  if (fields > always && fields * bytes_each > bytes) {
+    fail_input("{}:{}: this row has {} fields, but there are only {} bytes of text; is it a table?",
+               path, line, fields, bytes);
+  }
+}
+
 /// The delimiter that splits all first rows into the same number of fields, more than one. If none
 /// does, the one that is most consistent: the reader will then report the row that differs.
 char detect_delimiter(std::string_view sample, bool ended) {
@@ -50,10 +111,10 @@ char detect_delimiter(std::string_view sample, bool ended) {
     const RecordSyntax syntax{delimiter, true};
     const auto records = leading_records(sample, ended, syntax);
     if (records.empty()) continue;
-    const std::size_t fields = split_record(records.front(), syntax).size();
+    const std::size_t fields = count_fields(records.front(), syntax);
     if (fields < 2) continue;
     const auto same = std::count_if(records.begin(), records.end(), [&](std::string_view r) {
-      return split_record(r, syntax).size() == fields;
+      return count_fields(r, syntax) == fields;
     });
     const double share = static_cast<double>(same) / static_cast<double>(records.size());
     // Blanks also separate words: require more than chance agreement.
@@ -92,38 +153,9 @@ std::vector<std::string> header_names(const std::string& path, std::size_t line,
 }  // namespace
 
 std::vector<CsvField> split_record(std::string_view text, const RecordSyntax& syntax) {
-  if (text.ends_with('\n')) text.remove_suffix(1);
-  if (text.ends_with('\r')) text.remove_suffix(1);
-  const bool runs = syntax.delimiter == ' ';
   std::vector<CsvField> fields;
-  std::size_t p = 0;
-  const auto skip_blanks = [&] {
-    while (p < text.size() && is_blank(text[p], syntax)) ++p;
-  };
-  while (true) {
-    skip_blanks();
-    if (runs && p == text.size() && !fields.empty()) return fields;
-    CsvField field;
-    field.quoted = syntax.quotes && p < text.size() && text[p] == '"';
-    if (field.quoted) {
-      for (++p; p < text.size(); ++p) {
-        if (text[p] == '"') {
-          if (p + 1 == text.size() || text[p + 1] != '"') break;
-          ++p;
-        }
-        field.text += text[p];
-      }
-      p = std::min(p + 1, text.size());
-    }
-    const std::size_t begin = p;
-    while (p < text.size() && (runs ? !is_blank(text[p], syntax) : text[p] != syntax.delimiter)) {
-      ++p;
-    }
-    field.text += trim(text.substr(begin, p - begin));
-    fields.push_back(std::move(field));
-    if (p == text.size()) return fields;
-    if (!runs) ++p;
-  }
+  each_field(text, syntax, [&](CsvField& field) { fields.push_back(std::exchange(field, {})); });
+  return fields;
 }
 
 CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std::string& head) {
@@ -171,13 +203,12 @@ CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std:
         "character itself",
         path, first_line);
   }
+  const std::size_t width = count_fields(record, layout.syntax);
+  check_width(width, std::max<std::uint64_t>(source.plain_size(), head.size()), path, first_line);
   auto fields = split_record(record, layout.syntax);
-  constexpr std::size_t most_columns = 1'000'000;
-  if (fields.size() > most_columns) {
-    fail_input(
-        "{}:{}: this row has {} fields, more than the {} columns that are read; is it a table?",
-        path, first_line, fields.size(), most_columns);
-  }
+  // Fewer lines of a wide table show as much.
+  constexpr std::size_t compared_fields = 100'000;
+  below.resize(std::min(below.size(), compared_fields / width + 1));
   HeaderGuess guess{options.header == HeaderLine::present, {}};
   if (options.header == HeaderLine::detect) {
     guess = HeaderJudge(fields, below, layout.syntax, options).decide();

@@ -279,4 +279,15 @@ Preparation Preparation::from_json(const nlohmann::json& body) {
   return own;
 }
 
+std::vector<std::int32_t> Preparation::id_columns() const {
+  std::vector<std::int32_t> columns;
+  const std::vector<std::int32_t>& source_of = encoder_.source_of();
+  for (std::size_t j = 0; j < source_of.size(); ++j) {
+    if (encoder_.ids(static_cast<std::size_t>(source_of[j]))) {
+      columns.push_back(static_cast<std::int32_t>(j));
+    }
+  }
+  return columns;
+}
+
 }  // namespace covshift

@@ -104,6 +104,8 @@ class Preparation {
                   const std::function<void(std::size_t, const MatrixView&)>& body) const;
 
   [[nodiscard]] const Encoder& encoder() const { return encoder_; }
+  /// The encoded columns that name rows (Encoder::ids): they say nothing about a shift.
+  [[nodiscard]] std::vector<std::int32_t> id_columns() const;
   [[nodiscard]] const Classes& classes() const { return classes_; }
   [[nodiscard]] const Views& views() const { return views_; }
   [[nodiscard]] const Scaler& scaler() const { return scaler_; }

@@ -49,6 +49,7 @@ class LineReader {
       parse(line);
     });
   }
+  [[nodiscard]] std::size_t source_size() const { return source_.plain_size(); }
   template <typename... Args>
   [[noreturn]] void fail(std::size_t field, fmt::format_string<Args...> text, Args&&... args) {
     fail_input("{}:{}:{}: {}", table_.source, line_, field,

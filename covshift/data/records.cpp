@@ -34,7 +34,6 @@ std::size_t past_closing_quote(std::string_view text, std::size_t at) {
 }
 
 /// Visits the stretches of `text` outside quoted fields, in which every line end ends a record.
-/// `visit(begin, end)` returns false to stop.
 template <typename Visit>
 void visit_unquoted(std::string_view text, const RecordSyntax& syntax, const Visit& visit) {
   std::size_t begin = 0;
@@ -47,7 +46,7 @@ void visit_unquoted(std::string_view text, const RecordSyntax& syntax, const Vis
     }
     search = quote + 1;
     if (!opens_field(text, quote, syntax)) continue;
-    if (!visit(begin, quote)) return;
+    visit(begin, quote);
     const std::size_t past = past_closing_quote(text, quote);
     if (past == std::string_view::npos) return;
     begin = search = past;
@@ -61,19 +60,22 @@ std::size_t last_record_end(std::string_view text, const RecordSyntax& syntax) {
   visit_unquoted(text, syntax, [&](std::size_t begin, std::size_t end) {
     const std::size_t newline = text.substr(begin, end - begin).rfind('\n');
     if (newline != std::string_view::npos) result = begin + newline + 1;
-    return true;
   });
   return result;
 }
 
 std::size_t first_record_end(std::string_view text, const RecordSyntax& syntax) {
-  std::size_t result = 0;
-  visit_unquoted(text, syntax, [&](std::size_t begin, std::size_t end) {
-    const std::size_t newline = text.substr(begin, end - begin).find('\n');
-    if (newline != std::string_view::npos) result = begin + newline + 1;
-    return result == 0;
-  });
-  return result;
+  // Looks no further than the record: callers go from record to record.
+  std::size_t at = 0;
+  while (true) {
+    const std::size_t newline = text.find('\n', at);
+    const std::size_t quote = syntax.quotes ? text.substr(0, newline).find('"', at) : text.npos;
+    if (quote == text.npos) return newline == text.npos ? 0 : newline + 1;
+    at = quote + 1;
+    if (!opens_field(text, quote, syntax)) continue;
+    at = past_closing_quote(text, quote);
+    if (at == text.npos) return 0;
+  }
 }
 
 void each_line(ByteSource& source, std::size_t chunk_bytes,

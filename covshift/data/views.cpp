@@ -252,7 +252,7 @@ Views Views::from_groups(const Groups& groups, const Encoder& encoder) {
 }
 
 Views Views::parse(const std::string& spec, const Encoder& encoder) {
-  if (spec == "all") return all(encoder.cols());
+  if (spec.empty() || spec == "all") return all(encoder.cols());
   if (spec == "each") return each(encoder);
   try {
     return from_file(spec, encoder);

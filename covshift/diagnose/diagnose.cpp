@@ -206,27 +206,22 @@ void measure_features(Diagnosis& d, const DiagnoseData& data, const RatioFitter&
 }
 
 /// Computes the weights from the joint ratio and their effect; returns the log weights. Sets
-/// `all_kl`, the KL of all columns, if a feature or view has all of them.
+/// `all_kl`, the KL of all columns as a fit estimates it.
 std::vector<double> weigh(Diagnosis& d, const DiagnoseData& data, const RatioFitter& ratios,
                           int threads, double& all_kl) {
   const std::unique_ptr<DensityRatio> joint = ratios.joint();
-  std::vector<double> log_weight = joint->log_ratio(data.train, threads);
+  std::vector<double> log_weight = joint->log_ratio(ratios.train(), threads);
   d.effective_sample_size = effective_sample_size(log_weight);
   d.heaviest = largest_weights(log_weight, 5);
   d.weights = histogram(log_weight);
   d.means = original_means(data, log_weight, threads);
-  const bool needed =
-      data.features.size() == 1 ||
-      std::any_of(data.views.columns.begin(), data.views.columns.end(),
-                  [&](const Columns& own) { return own.size() == data.train.cols; });
-  if (!needed) return log_weight;
-  if (ratios.agrees(log_weight)) {
-    all_kl = symmetric_kl(log_weight, joint->log_ratio(data.target, threads));
-  } else {
-    Columns all(data.train.cols);
-    std::iota(all.begin(), all.end(), 0);
-    all_kl = ratios.kl(all);
-  }
+  const bool agree = ratios.agrees(log_weight);
+  const std::unique_ptr<DensityRatio> other = agree ? nullptr : ratios.fitted();
+  const DensityRatio& fitted = agree ? *joint : *other;
+  std::vector<double> used = fitted.log_ratio(ratios.train(), threads);
+  all_kl = symmetric_kl(used, fitted.log_ratio(ratios.target(), threads));
+  for (double& l : used) l = std::min(l, fitted.bound().weight);
+  d.fitted_sample_size = effective_sample_size(used);
   return log_weight;
 }
 
@@ -287,7 +282,7 @@ Diagnosis diagnose(const DiagnoseData& data, const DiagnoseOptions& options) {
   d.support = unsupported.support;
 
   announce("density ratio", 0.3);
-  const RatioFitter ratios(data.train, data.target, options);
+  const RatioFitter ratios(data, options);
   double all_kl = 0;
   const std::vector<double> log_weight = weigh(d, data, ratios, options.threads, all_kl);
 
@@ -299,7 +294,7 @@ Diagnosis diagnose(const DiagnoseData& data, const DiagnoseOptions& options) {
   measure_features(d, data, ratios, detail, shares(log_weight), all_kl, options.threads);
 
   announce("recommendation", 0.95);
-  d.recommendation = recommend(d, options.views);
+  d.recommendation = recommend(d);
   if (d.shifted()) {
     d.recommendation.label_first =
         rows_to_label(target_rows, own, unsupported, scores.target, options);

@@ -37,8 +37,7 @@ struct DiagnoseOptions {
   /// Maximum rows of each sample for the expensive parts: permutations, cross validation of lambda,
   /// kernel ratios. Everything else uses every row.
   std::size_t subsample = 10000;
-  std::size_t examples = 10;   ///< rows to show, and rows to label first
-  std::string views = "each";  ///< as the user gave them, for the recommended command
+  std::size_t examples = 10;  ///< rows to show, and rows to label first
   std::uint64_t seed = 0;
   int threads = 0;  ///< 0: all cores; the result is the same for any number
   std::function<void(std::string_view, double)> progress;
@@ -139,9 +138,10 @@ struct RowToLabel {
 };
 struct Recommendation {
   Verdict verdict = Verdict::undetermined;
-  std::string summary;               ///< one sentence
-  std::vector<std::string> methods;  ///< to use, best first
-  std::string command;               ///< arguments for `covshift fit`
+  std::string summary;          ///< of the shift, one sentence
+  std::string method = "auto";  ///< what to fit: the default, unless something was measured
+  std::string why;              ///< this method
+  std::string command;          ///< that does it, if the caller sets it
   std::vector<std::string> shifted_views;
   std::vector<std::string> stable_views;
   std::vector<Reason> reasons;
@@ -177,6 +177,8 @@ struct Diagnosis {
   std::vector<MeanShift> means;      ///< one per encoded column
   std::string ratio;                 ///< the estimator
   double effective_sample_size = 0;
+  /// The same for the weights of a fit, which are smoothed and bounded.
+  double fitted_sample_size = 0;
   std::vector<LargeWeight> heaviest;
   WeightHistogram weights;
   Support support;

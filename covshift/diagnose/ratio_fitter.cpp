@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "covshift/base/random.hpp"
 #include "covshift/data/rows.hpp"
@@ -14,11 +15,33 @@ constexpr std::size_t most_kmm_rows = 2000;  // its cost grows with their square
 
 using Rule = RatioLambda::Rule;
 
+constexpr double most_deviations = 8;  // as standard scaling cuts (data/scaling.cpp)
+
+/// The rows with values cut; the rows themselves if none is beyond.
+MatrixView cut(const MatrixView& x, Matrix& own) {
+  const Rows rows(x, {});
+  bool beyond = false;
+  for (std::size_t i = 0; i < x.rows && !beyond; ++i) {
+    rows.each(i, [&](std::size_t, double v) { beyond = beyond || std::abs(v) > most_deviations; });
+  }
+  if (!beyond) return x;
+  std::vector<std::size_t> all(x.rows);
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  own = take_rows(x, all);
+  for (double& v : own.values) v = std::clamp(v, -most_deviations, most_deviations);
+  MatrixView view = own.view();
+  view.finite = x.finite;
+  return view;
+}
+
 }  // namespace
 
-RatioFitter::RatioFitter(const MatrixView& train, const MatrixView& target,
-                         const DiagnoseOptions& options)
-    : options_(options.ratio), rows_{train, target, train, target} {
+RatioFitter::RatioFitter(const DiagnoseData& data, const DiagnoseOptions& options)
+    : options_(options.ratio), rows_{data.train, data.target, data.train, data.target} {
+  if (data.units.kind() == ScaleKind::standard) {
+    rows_.train = rows_.some_train = cut(data.train, cut_train_);
+    rows_.target = rows_.some_target = cut(data.target, cut_target_);
+  }
   options_.seed = options.seed;
   options_.threads = options.threads;
   const std::size_t most = options_.method == RatioMethod::kmm
@@ -32,8 +55,8 @@ RatioFitter::RatioFitter(const MatrixView& train, const MatrixView& target,
     view.finite = x.finite;
     sampled_ = true;
   };
-  draw(train, some_train_, rows_.some_train);
-  draw(target, some_target_, rows_.some_target);
+  draw(rows_.train, some_train_, rows_.some_train);
+  draw(rows_.target, some_target_, rows_.some_target);
 }
 
 std::unique_ptr<DensityRatio> RatioFitter::fit(const Pair& rows,
@@ -63,6 +86,10 @@ std::unique_ptr<DensityRatio> RatioFitter::joint() const {
   RatioLambda lambda = options_.lambda;
   if (lambda.rule == Rule::stable) lambda.rule = Rule::cv;
   return fit(rows_, {}, lambda);
+}
+
+std::unique_ptr<DensityRatio> RatioFitter::fitted() const {
+  return fit(rows_, {}, options_.lambda);
 }
 
 bool RatioFitter::agrees(std::span<const double> joint_log_weight) const {

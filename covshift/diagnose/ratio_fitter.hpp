@@ -12,12 +12,17 @@ namespace covshift {
 /// fitted to all rows; kernel ratios are fitted to the subsample.
 class RatioFitter {
  public:
-  /// The matrices must outlive it.
-  RatioFitter(const MatrixView& train, const MatrixView& target, const DiagnoseOptions& options);
+  /// The data must outlive it.
+  RatioFitter(const DiagnoseData& data, const DiagnoseOptions& options);
 
+  /// The rows as a fit sees them, with values cut where its scaling cuts.
+  [[nodiscard]] const MatrixView& train() const { return rows_.train; }
+  [[nodiscard]] const MatrixView& target() const { return rows_.target; }
   /// The ratio of all columns, not smoothed by RatioLambda::Rule::stable, which would hide how bad
   /// the shift is.
   [[nodiscard]] std::unique_ptr<DensityRatio> joint() const;
+  /// The ratio of all columns as a fit estimates it.
+  [[nodiscard]] std::unique_ptr<DensityRatio> fitted() const;
   /// Symmetric KL of the samples in these columns, as a fit estimates it.
   [[nodiscard]] double kl(const std::vector<std::int32_t>& columns) const;
   /// True if the options give the same ratio of all columns as joint(), whose log weights these
@@ -34,6 +39,7 @@ class RatioFitter {
                                                   RatioLambda lambda) const;
 
   RatioOptions options_;
+  Matrix cut_train_, cut_target_;
   Matrix some_train_, some_target_;
   Pair rows_;
   bool sampled_ = false;

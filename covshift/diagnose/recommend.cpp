@@ -14,6 +14,11 @@ constexpr double all_unsupported = 0.9;
 constexpr double some_unsupported = 0.05;   // mentioned in the summary
 constexpr double weighting_suffices = 0.5;  // effective sample size, as a share of the rows
 
+// Nothing is measured here that would tell methods apart, so the choice is left to where it is.
+constexpr std::string_view default_fit =
+    "Use the default fit: it tries logistic regression and models that allow for the shift, and "
+    "mixes them by what held-out rows show. No single method does as well over many tasks.";
+
 /// A list for a sentence: the first names and the number of the others.
 std::string listed(const std::vector<std::string>& names) {
   constexpr std::size_t most = 5;
@@ -25,36 +30,10 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-/// The text quoted as one word of a shell command.
-std::string shell_word(const std::string& text) {
-  const bool plain = !text.empty() &&
-                     text.find_first_not_of(
-                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/-") ==
-                         std::string::npos;
-  if (plain) return text;
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
-
-std::string view_command(const std::vector<std::string>& stable, const std::string& views) {
-  constexpr std::size_t most = 50;  // more names are impractical to read or paste
-  std::string list;
-  for (const std::string& name : stable) {
-    if (name.find(',') != std::string::npos || stable.size() > most) {
-      list = "auto";  // commas separate the names
-      break;
-    }
-    list += (list.empty() ? "" : ",") + name;
-  }
-  return fmt::format("--method robust-view --views {} --generalized-views {}", shell_word(views),
-                     shell_word(list));
-}
-
 class Writer {
  public:
-  Writer(const Diagnosis& d, const std::string& views)
-      : d_(d), views_(views), ess_(d.effective_sample_size / static_cast<double>(d.train_rows)) {
+  explicit Writer(const Diagnosis& d)
+      : d_(d), ess_(d.effective_sample_size / static_cast<double>(d.train_rows)) {
     std::vector<const ViewDivergence*> order;
     for (const ViewDivergence& v : d.views) order.push_back(&v);
     std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
@@ -66,9 +45,9 @@ class Writer {
   }
 
   Recommendation write() {
+    out_.why = std::string(default_fit);
     if (d_.test.folds == 0) {
-      set(Verdict::undetermined, {"lr"}, "--method lr",
-          "Too few rows to test for shift; provide more.");
+      set(Verdict::undetermined, "Too few rows to test for shift; provide more.");
       reason("rows", static_cast<double>(std::min(d_.train_rows, d_.target_rows)), 2,
              "A sample has one row only: holding it out leaves none to compare it with.");
       return std::move(out_);
@@ -84,16 +63,12 @@ class Writer {
     where();
     how_bad();
     decide();
-    if (blind_) out_.command += " --ratio ulsif";
     return std::move(out_);
   }
 
  private:
-  void set(Verdict verdict, std::vector<std::string> methods, std::string command,
-           std::string summary) {
+  void set(Verdict verdict, std::string summary) {
     out_.verdict = verdict;
-    out_.methods = std::move(methods);
-    out_.command = std::move(command);
     out_.summary = std::move(summary);
   }
   void reason(std::string code, double value, double threshold, std::string text) {
@@ -108,8 +83,7 @@ class Writer {
   }
 
   void no_shift() {
-    set(Verdict::none, {"lr", "adv01", "svm"}, "--method lr",
-        "No shift is visible: training and target cannot be told apart. Use lr (or adv01, svm).");
+    set(Verdict::none, "No shift is visible: training and target cannot be told apart.");
     constexpr std::size_t few = 50;
     const std::size_t rows = std::min(d_.train_rows, d_.target_rows);
     if (rows < few) {
@@ -162,11 +136,13 @@ class Writer {
     const bool some = s.share >= some_unsupported && s.share > 2 * s.expected;
     if (s.share >= unsupported_limit()) {
       out_.collect_labels = true;
-      set(Verdict::no_overlap, {"robust"}, "--method robust",
+      set(Verdict::no_overlap,
           fmt::format("{:.0f}% of the target lies where there are no training data: no method can "
-                      "know the labels there. Collect labels there, these rows first; until then "
-                      "robust says honestly that it does not know.",
+                      "know the labels there. Collect labels there, these rows first.",
                       100 * s.share));
+      out_.why +=
+          " Where there are no data it goes half of the way to saying that it does not know; "
+          "--caution 1 goes all of it.";
       return;
     }
     out_.collect_labels = some;
@@ -176,29 +152,23 @@ class Writer {
                           100 * s.share)
             : "";
     if (ess_ >= weighting_suffices && !blind_) {
-      set(Verdict::mild, {"iw", "robust"}, "--method iw",
-          fmt::format("Mild shift: {:.0f}% of the training sample remains after weighting. iw, or "
-                      "robust with --generalize temper:auto, will do.",
+      set(Verdict::mild,
+          fmt::format("Mild shift: {:.0f}% of the training sample remains after weighting.",
                       100 * ess_) +
               label);
     } else if (!out_.stable_views.empty() && !out_.shifted_views.empty()) {
-      set(Verdict::views, {"robust-view", "robust01-view"}, view_command(out_.stable_views, views_),
-          fmt::format("Strong shift in {}, but {} of {} views hardly moved ({}): use robust-view, "
-                      "which trusts those and is cautious about the rest.",
-                      listed(out_.shifted_views), out_.stable_views.size(), d_.views.size(),
-                      listed(out_.stable_views)) +
-              label);
+      set(Verdict::views, fmt::format("Strong shift in {}, but {} of {} views hardly moved ({}).",
+                                      listed(out_.shifted_views), out_.stable_views.size(),
+                                      d_.views.size(), listed(out_.stable_views)) +
+                              label);
     } else {
       out_.collect_labels = true;
-      set(Verdict::strong, {"robust", "robust01"}, "--method robust",
-          "Strong shift in everything: robust stays honest where there is no support, but labels "
-          "from the target would help most." +
-              label);
+      set(Verdict::strong,
+          "Strong shift in everything: labels from the target would help most." + label);
     }
   }
 
   const Diagnosis& d_;
-  const std::string& views_;
   double ess_;
   bool blind_ = false;  // a view changed in a way that the ratio does not capture
   Recommendation out_;
@@ -206,8 +176,6 @@ class Writer {
 
 }  // namespace
 
-Recommendation recommend(const Diagnosis& diagnosis, const std::string& views) {
-  return Writer(diagnosis, views).write();
-}
+Recommendation recommend(const Diagnosis& diagnosis) { return Writer(diagnosis).write(); }
 
 }  // namespace covshift

@@ -7,6 +7,6 @@ namespace covshift {
 
 /// Verdict, summary and reasons from the numbers of the diagnosis, by the rules in
 /// docs/diagnose.md. The caller adds the rows to label.
-Recommendation recommend(const Diagnosis& diagnosis, const std::string& views);
+Recommendation recommend(const Diagnosis& diagnosis);
 
 }  // namespace covshift

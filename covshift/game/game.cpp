@@ -1,5 +1,7 @@
 #include "covshift/game/game.hpp"
 
+#include <cmath>
+
 #include "covshift/game/scratch.hpp"
 #include "covshift/kernel/kernels.hpp"
 
@@ -8,7 +10,11 @@ namespace covshift {
 double Game::loss_at(std::span<const double> psi, int label) const {
   Scratch<double> p(static_cast<std::size_t>(actions()));
   predict(psi, {p.data(), p.size()});
-  return loss({p.data(), p.size()}, label);
+  return loss(psi, {p.data(), p.size()}, label);
+}
+
+double Game::log_loss(std::span<const double> /*psi*/, std::span<const double> p, int label) const {
+  return actions() >= labels() ? -std::log(p[label]) : INFINITY;
 }
 
 void Game::play_block(std::size_t n, const double* psi, const int* label, double* value,

@@ -63,12 +63,16 @@ class Game {
   /// H(q), the Bayes risk; for the hinge 1 - q[label].
   [[nodiscard]] virtual double bayes_risk(std::span<const double> q, int label) const = 0;
 
-  /// The loss of the predictor's distribution p if the true label is `label`.
-  [[nodiscard]] virtual double loss(std::span<const double> p, int label) const = 0;
-
-  /// The loss of the predictor's equilibrium at potentials psi if the true label is `label`; finite
-  /// where a probability underflows.
+  /// The loss of p = predict(psi) if the true label is `label`; finite where a probability
+  /// underflows.
+  [[nodiscard]] virtual double loss(std::span<const double> psi, std::span<const double> p,
+                                    int label) const = 0;
+  /// The same where p is not at hand.
   [[nodiscard]] virtual double loss_at(std::span<const double> psi, int label) const;
+  /// -log of the probability that p = predict(psi) gives to `label`, whatever the game's own loss;
+  /// infinite where that is 0, or where labels are not actions.
+  [[nodiscard]] virtual double log_loss(std::span<const double> psi, std::span<const double> p,
+                                        int label) const;
 
   /// max_q H(q) + b'q - beta/2 ||q||^2, exactly: a step of dual coordinate ascent. Not for log
   /// loss.

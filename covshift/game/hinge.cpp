@@ -41,7 +41,8 @@ class HingeGame final : public Game {
     return others;
   }
 
-  [[nodiscard]] double loss(std::span<const double> p, int label) const override {
+  [[nodiscard]] double loss(std::span<const double> /*psi*/, std::span<const double> p,
+                            int label) const override {
     return 1 - p[label];
   }
 };

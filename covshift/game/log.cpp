@@ -37,8 +37,14 @@ class LogGame final : public Game {
     return entropy;
   }
 
-  [[nodiscard]] double loss(std::span<const double> p, int label) const override {
-    return -std::log(p[label]);
+  [[nodiscard]] double loss(std::span<const double> psi, std::span<const double> /*p*/,
+                            int label) const override {
+    return loss_at(psi, label);
+  }
+
+  [[nodiscard]] double log_loss(std::span<const double> psi, std::span<const double> /*p*/,
+                                int label) const override {
+    return loss_at(psi, label);
   }
 
   /// V(psi) - psi[label] = V(psi - psi[label]), without cancellation.

@@ -60,7 +60,8 @@ double MatrixGame::bayes_risk(std::span<const double> q, int /*label*/) const {
   return least;
 }
 
-double MatrixGame::loss(std::span<const double> p, int label) const {
+double MatrixGame::loss(std::span<const double> /*psi*/, std::span<const double> p,
+                        int label) const {
   double total = 0;
   for (int a = 0; a < actions(); ++a) total += p[a] * costs_(a, label);
   return total;

@@ -9,7 +9,8 @@ namespace covshift {
 class MatrixGame : public Game {
  public:
   [[nodiscard]] double bayes_risk(std::span<const double> q, int label) const override;
-  [[nodiscard]] double loss(std::span<const double> p, int label) const override;
+  [[nodiscard]] double loss(std::span<const double> psi, std::span<const double> p,
+                            int label) const override;
   [[nodiscard]] const CostMatrix* costs() const override { return &costs_; }
 
  protected:

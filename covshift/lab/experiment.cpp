@@ -52,11 +52,13 @@ nlohmann::ordered_json describe(const BiasedSampling& s) {
       {"feature", s.feature < 0 ? "random" : std::to_string(s.feature + 1)},
       {"quantile", s.quantile},
       {"crossing", s.crossing},
-      {"a", {s.a_low, s.a_high}},
-      {"b", {s.b_low, s.b_high}},
+      {"a", {s.a.low, s.a.high}},
+      {"b", {s.b.low, s.b.high}},
       {"train", s.train},
       {"target", s.target},
       {"replacement", s.replacement}};
+  if (s.target_a) json["target_a"] = {s.target_a->low, s.target_a->high};
+  if (s.target_b) json["target_b"] = {s.target_b->low, s.target_b->high};
   return json;
 }
 
@@ -70,6 +72,7 @@ nlohmann::ordered_json describe(const FitOptions& fit) {
 
 FitOptions paper_fit() {
   FitOptions fit;
+  fit.promise = false;
   fit.lambdas = paper_lambdas();
   fit.folds = 5;
   fit.features = "linear";

@@ -106,6 +106,7 @@ Classifier fit_panel(const PanelSetting& panel, const PlaneDraw& draw, int threa
   const PreparedRows train = with_densities(panel, preparation.encode_training(points));
   const PreparedRows target = with_densities(panel, preparation.encode(draw.target.view()));
   FitOptions options = panel.fit;
+  options.promise = false;
   options.shift.given_ratio = true;
   options.solve.threads = threads;
   if (panel.generalization) options.generalize = Assumption{Assumption::Kind::given};

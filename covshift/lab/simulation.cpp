@@ -102,17 +102,18 @@ void SimulatedProblem::draw_row(bool target, Random& random, std::span<double> x
   }
 }
 
-double SimulatedProblem::log_ratio(std::span<const double> x) const {
+double SimulatedProblem::log_ratio(std::span<const double> x, std::size_t first,
+                                   std::size_t last) const {
   double sum = 0;
   if (kind_ == Kind::gaussian) {
-    for (std::size_t j = 0; j < cols_; ++j) {
+    for (std::size_t j = first; j < last; ++j) {
       const double z = (x[j] - mean_[j]) / spread_[j];
       sum += (x[j] * x[j] - z * z) / 2 - std::log(spread_[j]);
     }
     return sum;
   }
   if (kind_ == Kind::discrete) {
-    for (std::size_t j = 0; j < cols_; ++j) {
+    for (std::size_t j = first; j < last; ++j) {
       const std::size_t at = j * parts + static_cast<std::size_t>(x[j] + 1);
       sum += std::log(target_share_[at] / train_share_[at]);
     }
@@ -120,7 +121,7 @@ double SimulatedProblem::log_ratio(std::span<const double> x) const {
   }
   std::vector<double> log_density(parts, 0);
   for (std::size_t part = 0; part < parts; ++part) {
-    for (std::size_t j = 0; j < cols_; ++j) {
+    for (std::size_t j = first; j < last; ++j) {
       const double z = x[j] - centre_[part * cols_ + j];
       log_density[part] -= z * z / 2;
     }
@@ -133,6 +134,18 @@ double SimulatedProblem::log_ratio(std::span<const double> x) const {
     target += target_share_[part] * std::exp(log_density[part] - top);
   }
   return std::log(target / train);
+}
+
+Views SimulatedProblem::views() const {
+  Views views = Views::all(cols_);
+  if (cols_ == 1) return views;
+  views.names = {"first", "second"};
+  views.maps = {"", ""};
+  views.columns.assign(2, {});
+  for (std::size_t j = 0; j < cols_; ++j) {
+    views.columns[j < cols_ / 2 ? 0 : 1].push_back(static_cast<std::int32_t>(j));
+  }
+  return views;
 }
 
 void SimulatedProblem::probabilities(std::span<const double> x, std::span<double> p) const {
@@ -161,13 +174,20 @@ SimulatedRows SimulatedProblem::draw(bool target, std::size_t rows, Random& rand
   out.rows = rows;
   out.cols = cols_;
   out.x.resize(rows * cols_);
+  const Views views = this->views();
+  out.view_log_ratio.resize(views.names.size());
   std::vector<double> p(static_cast<std::size_t>(classes_));
   for (std::size_t i = 0; i < rows; ++i) {
     const std::span<double> x(out.x.data() + i * cols_, cols_);
     draw_row(target, random, x);
     probabilities(x, p);
     out.y.push_back(static_cast<int>(pick(p, random)));
-    out.log_ratio.push_back(log_ratio(x));
+    out.log_ratio.push_back(log_ratio(x, 0, cols_));
+    for (std::size_t v = 0; v < views.names.size(); ++v) {
+      const auto first = static_cast<std::size_t>(views.columns[v].front());
+      const auto last = static_cast<std::size_t>(views.columns[v].back()) + 1;
+      out.view_log_ratio[v].push_back(log_ratio(x, first, last));
+    }
   }
   return out;
 }

@@ -11,6 +11,7 @@
 #include "covshift/base/names.hpp"
 #include "covshift/base/random.hpp"
 #include "covshift/data/matrix.hpp"
+#include "covshift/data/views.hpp"
 
 namespace covshift {
 
@@ -19,7 +20,8 @@ struct SimulatedRows {
   std::size_t rows = 0, cols = 0;
   std::vector<double> x;  ///< rows x cols
   std::vector<int> y;
-  std::vector<double> log_ratio;  ///< the exact log P_target(x)/P_train(x)
+  std::vector<double> log_ratio;                    ///< the exact log P_target(x)/P_train(x)
+  std::vector<std::vector<double>> view_log_ratio;  ///< the same of the columns of each view
 
   [[nodiscard]] MatrixView view() const { return MatrixView::dense(x.data(), rows, cols); }
 };
@@ -35,6 +37,8 @@ class SimulatedProblem {
   explicit SimulatedProblem(std::uint64_t seed);
 
   [[nodiscard]] SimulatedRows draw(bool target, std::size_t rows, Random& random) const;
+  /// Two views, the first and the second half of the columns; all columns if there is one.
+  [[nodiscard]] Views views() const;
   /// P(y|x) of each class.
   void probabilities(std::span<const double> x, std::span<double> p) const;
   /// A classifier that is neither right nor calibrated.
@@ -50,7 +54,9 @@ class SimulatedProblem {
 
  private:
   void draw_row(bool target, Random& random, std::span<double> x) const;
-  [[nodiscard]] double log_ratio(std::span<const double> x) const;
+  /// Of the columns first .. last-1 of x.
+  [[nodiscard]] double log_ratio(std::span<const double> x, std::size_t first,
+                                 std::size_t last) const;
 
   Kind kind_ = Kind::gaussian;
   std::size_t cols_ = 0;

@@ -58,14 +58,8 @@ std::vector<Cell> plan() {
   }
   add("bias", "the bias generalizes fully (r = 1)",
       [](Cell& c) { c.reading.fit.shift.bias = BiasAssumption::test; });
-  add("sampling", "a in [1, 2]", [](Cell& c) {
-    c.reading.sampling.a_low = 1;
-    c.reading.sampling.a_high = 2;
-  });
-  add("sampling", "b in [0.5, 1]", [](Cell& c) {
-    c.reading.sampling.b_low = 0.5;
-    c.reading.sampling.b_high = 1;
-  });
+  add("sampling", "a in [1, 2]", [](Cell& c) { c.reading.sampling.a = {1, 2}; });
+  add("sampling", "b in [0.5, 1]", [](Cell& c) { c.reading.sampling.b = {0.5, 1}; });
   add("sampling", "without replacement", [](Cell& c) {
     c.reading.sampling.replacement = false;
     c.reading.sampling.train = c.reading.sampling.target = 60;  // a portion of Seed has 105

@@ -67,18 +67,53 @@ std::vector<double> sample_weight(const Problem& problem, std::size_t rows, std:
   return weight;
 }
 
-Problem weighted(Problem problem, std::span<const double> weight) {
-  problem.sample_weight = weight;
-  return problem;
-}
-
 }  // namespace
+
+DrawnRows::DrawnRows(const Problem& all, std::vector<double> weight)
+    : problem_(all), sample_weight_(std::move(weight)) {
+  const auto scales = static_cast<std::size_t>(all.scales);
+  const auto copy = [&](const auto& rows) {
+    std::vector<double> kept;
+    for (std::size_t i = 0; i < sample_weight_.size(); ++i) {
+      if (sample_weight_[i] == 0) continue;
+      const auto* row = rows.data + i * rows.stride;
+      features_.insert(features_.end(), row, row + all.features.cols);
+      kept.push_back(sample_weight_[i]);
+      labels_.push_back(all.labels[i]);
+      if (!all.log_weight.empty()) log_weight_.push_back(all.log_weight[i]);
+      if (!all.log_scale.empty()) {
+        const auto own = all.log_scale.subspan(i * scales, scales);
+        log_scale_.insert(log_scale_.end(), own.begin(), own.end());
+      }
+    }
+    sample_weight_ = std::move(kept);
+    problem_.features =
+        MatrixView::dense(features_.data(), sample_weight_.size(), all.features.cols);
+    problem_.labels = labels_;
+    problem_.log_weight = log_weight_;
+    problem_.log_scale = log_scale_;
+  };
+  std::visit(
+      [&](const auto& rows) {
+        if constexpr (!requires { rows.offsets; }) copy(rows);
+      },
+      all.features.storage);
+  problem_.sample_weight = sample_weight_;
+}
 
 SampledHessian::SampledHessian(const Examples& all, std::size_t rows, std::uint64_t seed)
     : rows_(rows),
-      weight_(sample_weight(all.problem(), rows, seed)),
-      examples_(weighted(all.problem(), weight_), all.threads()),
+      drawn_(all.problem(), sample_weight(all.problem(), rows, seed)),
+      examples_(drawn_.problem(), all.threads()),
       hessian_(examples_) {}
+
+void SampledHessian::update(const RowMatrix& t) {
+  // Factoring costs as much as about eight products with all rows.
+  constexpr std::size_t many = 8;
+  if (!factored_ || solved_ > many) hessian_.update(t);
+  factored_ = true;
+  solved_ = 0;
+}
 
 bool SampledHessian::usable() const {
   std::vector<bool> seen(static_cast<std::size_t>(examples_.labels()));

@@ -48,22 +48,44 @@ class FactoredHessian : public Preconditioner {
   NewtonSystem system_;
 };
 
+/// Rows drawn from a problem, with the weights given: copied, so that the kernels read them in
+/// place, if they are dense; otherwise the rows of weight 0 are left out where they are.
+class DrawnRows {
+ public:
+  /// `weight` has one for each row of the problem.
+  DrawnRows(const Problem& all, std::vector<double> weight);
+  DrawnRows(const DrawnRows&) = delete;
+  DrawnRows& operator=(const DrawnRows&) = delete;
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+
+ private:
+  Problem problem_;
+  std::vector<double> features_, sample_weight_, log_weight_, log_scale_;
+  std::vector<int> labels_;
+};
+
 /// The Hessian of a stratified sample of the rows (one from each of equally long ranges), factored
-/// before every step. The sample's optimum is also a good start.
+/// before the first step, and again after a step that took many solutions. The sample's optimum is
+/// also a good start: near it the Hessian hardly changes.
 class SampledHessian final : public Preconditioner {
  public:
   SampledHessian(const Examples& all, std::size_t rows, std::uint64_t seed);
   /// False if too many rows of weight 0 were drawn, or a class is missing that a free bias needs.
   [[nodiscard]] bool usable() const;
   [[nodiscard]] const Examples& examples() const { return examples_; }
-  void update(const RowMatrix& t) override { hessian_.update(t); }
-  void solve(const RowMatrix& right, RowMatrix& t) const override { hessian_.solve(right, t); }
+  void update(const RowMatrix& t) override;
+  void solve(const RowMatrix& right, RowMatrix& t) const override {
+    ++solved_;
+    hessian_.solve(right, t);
+  }
 
  private:
   std::size_t rows_;
-  std::vector<double> weight_;  // of all rows, 0 for those not drawn
+  DrawnRows drawn_;
   Examples examples_;
   FactoredHessian hessian_;
+  bool factored_ = false;
+  mutable std::size_t solved_ = 0;  // since update()
 };
 
 }  // namespace covshift

@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "covshift/base/error.hpp"
+#include "covshift/data/rows.hpp"
 #include "covshift/learn/examples.hpp"
 #include "covshift/model/classifier.hpp"
+#include "covshift/model/unseen.hpp"
+#include "covshift/promise/bound.hpp"
 
 namespace covshift {
 namespace {
@@ -86,44 +89,143 @@ Certificate certificate_of(const Game& game, const Component& component, const T
   c.target_risk = risk / rows;
   const double norm2 = squared_norm(component.weights);
   const double penalty = component.lambda * (squared ? norm2 : std::sqrt(norm2));
-  c.target_value = value / rows - matched_statistics(component.weights, problem) + penalty;
-  // At the optimum F is the adversary's risk less ||A||^2 / (4 lambda) = lambda ||T||^2, or the
-  // risk itself with the unsquared norm.
-  const double mismatch = std::abs(*c.target_value + (squared ? penalty : 0) - *c.target_risk);
+  // No loss is below 0; the difference of two noisy means may be.
+  c.target_value =
+      std::max(0.0, value / rows - matched_statistics(component.weights, problem) + penalty);
   c.mean_weight = mean_weight(problem);
-  c.reliable = c.mean_weight > 0.5 && c.mean_weight < 2 && mismatch < 0.25 * *c.target_risk;
   return c;
 }
 
+namespace {
+
+constexpr const char* no_target = "there is no target";
+constexpr double ratio_level = 0.05;  // of the test that the samples agree with the ratio
+
+/// Losses and guesses at them, of rows with potentials psi.
+struct Losses {
+  Losses(const Game& game, std::span<const double> psi, std::span<const int> labels) {
+    const auto k = static_cast<std::size_t>(game.labels());
+    std::vector<double> q(k);
+    const int no_label = 0;
+    for (std::size_t i = 0; i * k < psi.size(); ++i) {
+      const std::span<const double> row = psi.subspan(i * k, k);
+      if (!labels.empty()) loss.push_back(game.loss_at(row, labels[i]));
+      // What the adversary, who knows the statistics only, expects of the loss; the hinge's costs
+      // are those of a known label.
+      double value = 0;
+      if (!game.label_costs()) game.play(1, row.data(), &no_label, &value, q.data());
+      guess.push_back(game.label_costs() ? 0 : game.bayes_risk(q, no_label));
+    }
+  }
+  std::vector<double> loss, guess;
+};
+
+template <typename T>
+std::vector<T> take(std::span<const T> all, const std::vector<std::size_t>& rows) {
+  std::vector<T> some;
+  if (all.empty()) return some;
+  some.reserve(rows.size());
+  for (const std::size_t i : rows) some.push_back(all[i]);
+  return some;
+}
+
+/// Why nothing can be said before anything is computed; empty: something may.
+std::string impossible(const Unseen& unseen, const TrainingData& data, const Shift& shift) {
+  if (data.target == nullptr) return no_target;
+  if (!shift.estimated() && !shift.needs_given_ratio()) return "there is no density ratio";
+  if (data.target->rows < 2) return "the target has one row";
+  if (unseen.train().size() < 10) {
+    return fmt::format("{} labelled rows are too few to leave some out", unseen.train().size());
+  }
+  return "";
+}
+
+double uninformed_loss(const Game& game) {
+  const std::vector<double> psi(static_cast<std::size_t>(game.labels()), 0.0);
+  std::vector<double> q(psi.size());
+  double value = 0;
+  const int label = 0;
+  game.play(1, psi.data(), &label, &value, q.data());
+  return value;
+}
+
+}  // namespace
+
+void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game, const Shift& shift,
+               const FitOptions& options, Certificate& c) {
+  c.uninformed = uninformed_loss(game);
+  c.reason = impossible(unseen, data, shift);
+  if (!c.reason.empty()) return;
+  c.held_out = unseen.train().size();
+  const std::vector<int> labels = take(data.labels, unseen.train());
+  const std::vector<double> count = take(data.sample_weight, unseen.train());
+  const Matrix train = take_rows(data.features, unseen.train());
+  const Matrix target = take_rows(*data.target, unseen.target());
+  const Losses own(game, unseen.psi(), labels);
+  const Losses there(game, unseen.target_psi(), {});
+  if (!std::all_of(own.loss.begin(), own.loss.end(), [](double l) { return std::isfinite(l); })) {
+    c.reason = "a held-out row has an infinite loss";
+    return;
+  }
+  BoundData bound;
+  bound.loss = own.loss;
+  bound.count = count;
+  bound.guess = own.guess;
+  bound.target_guess = there.guess;
+  bound.features = train.view();
+  bound.target = target.view();
+  bound.estimated = shift.estimated();
+  bound.seed = options.solve.seed;
+  if (shift.estimated()) {
+    RatioOptions ratio = options.shift.ratio;
+    ratio.seed = options.solve.seed;
+    ratio.threads = options.solve.threads;
+    bound.ratio = held_out_ratio(ratio, *shift.joint(), Tuning::likeliest, bound.features,
+                                 bound.target, count);
+  } else {
+    bound.ratio.train = take(data.given_train.log_ratio, unseen.train());
+    bound.ratio.target = take(data.given_target.log_ratio, unseen.target());
+  }
+  const LossBound found = bound_loss(bound, c.delta);
+  c.effective_sample_size = found.evidence.effective_sample_size;
+  c.mean_weight = found.evidence.mean_weight;
+  c.ratio_p_value = found.ratio_p_value;
+  c.reason = found.evidence.cannot_tell;
+  if (c.reason.empty() && c.ratio_p_value < ratio_level) {
+    c.reason = fmt::format(
+        "the samples contradict the density ratio (p = {:.2g}; weights average {:.3g} and should "
+        "average 1)",
+        c.ratio_p_value, c.mean_weight);
+  }
+  c.reliable = c.reason.empty();
+  if (!c.reliable) return;
+  c.estimate = found.value;
+  c.bound = found.bound;
+}
+
 std::string describe(const Certificate& c, const std::string& loss) {
-  if (!c.target_value) {
-    return fmt::format(
-        "Promised: the training problem is solved to within {:.2g} of its optimum {:.4g}; nothing "
-        "is "
-        "promised about data that differ from the training data.",
-        c.gap, c.game_value);
+  const std::string solved = fmt::format(
+      "the training problem is solved to within {:.2g} of its optimum {:.4g}", c.gap, c.game_value);
+  if (c.reason == no_target) {
+    return "Promised: " + solved +
+           "; nothing is promised about data that differ from the training data.";
   }
-  if (!c.reliable) {
-    return fmt::format(
-        "Promised: the training problem is solved to within {:.2g} of its optimum. Not promised: a "
-        "bound on the target. The samples contradict the density ratio (training weights average "
-        "{:.2g} where they should average 1; value {:.4g} on the target sample against a risk of "
-        "{:.4g}), so the target has regions the training data do not support: collect labels "
-        "there, or generalize less.",
-        c.gap, c.mean_weight, *c.target_value, *c.target_risk);
+  if (!c.bound) {
+    return fmt::format("Promised: {}. Not promised: a bound on the loss on the target{}{}.", solved,
+                       c.reason.empty() ? "" : ", because ", c.reason);
   }
+  const char* const unit = loss == "log" ? " nats" : "";
   return fmt::format(
-      "Promised: the training problem is solved to within {:.2g} of its optimum. Estimated, not "
-      "promised: if P(y|x) is the same in training and target and the density ratio is right, no "
-      "labelling of the target that matches the training statistics makes the expected {} loss of "
-      "these predictions exceed about {:.4g}. This makes no allowance for the noise of the "
-      "samples: "
-      "in simulations with the exact ratio the true loss was above it in one case of four. "
-      "`covshift estimate` gives an interval that holds, from labelled rows the model has not "
-      "seen. "
-      "Not promised: anything about single rows, a shift in P(y|x), or errors of the density "
-      "ratio.",
-      c.gap, loss, std::max({0.0, *c.target_value, *c.target_risk}));
+      "Promised, with probability {:.4g}%: on the target the expected {} loss of these predictions "
+      "does not exceed {:.4g}{} (estimated {:.4g}; knowing nothing costs {:.4g}{}). This rests on "
+      "{} labelled rows that were held out, worth {:.0f} on the target, and assumes that P(y|x) is "
+      "the same in training and target; that the density ratio is right to within its noise cannot "
+      "be proven, but the samples agree with it (p = {:.2g}). Proven: {}. Not promised: anything "
+      "about "
+      "single rows, or if P(y|x) changes.",
+      100 * (1 - c.delta), loss, *c.bound, unit, *c.estimate, c.uninformed,
+      *c.bound > c.uninformed ? ", so this bound says nothing" : "", c.held_out,
+      c.effective_sample_size, c.ratio_p_value, solved);
 }
 
 }  // namespace covshift

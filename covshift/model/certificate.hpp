@@ -1,6 +1,7 @@
 // What is known about the target without its labels.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -10,10 +11,26 @@ struct Component;
 class Game;
 struct Problem;
 struct Solution;
+struct FitOptions;
 struct TrainingData;
+class Shift;
+class Unseen;
 
 /// docs/certificate.md says what each number means and assumes.
 struct Certificate {
+  /// With probability 1 - delta the expected loss on the target is at most this; empty: nothing is
+  /// promised, and `reason` says why.
+  std::optional<double> bound;
+  std::optional<double> estimate;  ///< of that loss, from held-out rows; the bound is around it
+  double delta = 0;
+  std::string reason;                ///< why there is no bound
+  double uninformed = 0;             ///< V(0), the loss of knowing nothing about a row
+  std::size_t held_out = 0;          ///< labelled rows behind the bound
+  double effective_sample_size = 0;  ///< what they are worth on the target
+  /// Of the test that the samples agree with the density ratio: the weights average 1, and weighted
+  /// training means are those of the target.
+  double ratio_p_value = 1;
+
   /// F: the worst expected target loss over all label distributions that match the training
   /// statistics (up to the slack that lambda allows), estimated on the weighted training sample.
   double game_value = 0;
@@ -22,17 +39,18 @@ struct Certificate {
   std::optional<double> target_risk;   ///< the adversary's mean Bayes risk H on the target sample
   /// Mean training weight P_test/P_train; 1 if the ratio is right and the target has support.
   double mean_weight = 1;
-  /// False if the samples contradict each other: the mean weight is far from 1, or the value
-  /// differs from the risk minus lambda ||T||^2, which it equals if the statistics match on the
-  /// target too.
+  /// False if the test rejects the density ratio, or the training rows do not cover the target.
   bool reliable = true;
   double finite_sample = 0;  ///< the paper's theorem: n log(2n/delta) / (4 M m), M = 2 lambda
-  double delta = 0;
 };
 
 /// Of a component that solves the problem.
 Certificate certificate_of(const Game& game, const Component& component, const TrainingData& data,
                            const Problem& problem, const Solution& solution, double delta);
+
+/// Adds the bound on the target loss of the model whose fits without some rows `unseen` holds.
+void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game, const Shift& shift,
+               const FitOptions& options, Certificate& certificate);
 
 /// What is and is not promised, in words.
 std::string describe(const Certificate& certificate, const std::string& loss);

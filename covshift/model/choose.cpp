@@ -32,17 +32,51 @@ std::vector<double> default_lambdas() {
   return grid;
 }
 
-std::vector<Assumption> open_assumptions(double caution) {
+std::vector<Assumption> open_assumptions(const Views& views, double caution) {
   if (caution <= 0) return {{Kind::none}, {Kind::test}};
   if (caution >= 1) return {{Kind::train}};
-  return {{Kind::none}, {Kind::overlap}};
+  std::vector<Assumption> open = {{Kind::none}, {Kind::overlap}};
+  // Views of the caller's own: those that hardly shift are trusted, the rest is under overlap.
+  if (views.names.size() > 1) open.push_back({Kind::views, 0, default_overlap});
+  return open;
+}
+
+constexpr const char* bends = "splines:8";
+
+/// Whether splines of the columns make at most 300 features, twice those of nystroem:150; columns
+/// of two values have no knots.
+bool few_bends(const MatrixView& x) {
+  constexpr std::size_t most = 300;
+  constexpr std::size_t knots = 8;
+  const bool sparse = x.storage.index() >= 2;
+  if (sparse || x.cols > most) return false;
+  std::size_t count = x.cols;
+  for (std::size_t j = 0; j < x.cols && count <= most; ++j) {
+    const std::vector<double> values = take_column(x, static_cast<std::int32_t>(j));
+    const auto other =
+        std::find_if(values.begin(), values.end(), [&](double v) { return v != values.front(); });
+    const bool third = std::any_of(other, values.end(),
+                                   [&](double v) { return v != values.front() && v != *other; });
+    if (third) count += knots;
+  }
+  return count <= most;
+}
+
+/// Maps to choose from: lines, anything smooth of all columns, and each column's own bends.
+std::vector<std::string> open_maps(const MatrixView& x) {
+  std::vector<std::string> maps = {"linear", "nystroem:150"};
+  if (few_bends(x)) maps.emplace_back(bends);
+  return maps;
+}
+
+bool shifted(const Plan& plan) {
+  return std::any_of(plan.assumptions.begin(), plan.assumptions.end(),
+                     [](const Assumption& a) { return a.kind != Kind::none; });
 }
 
 void need_target(const Plan& plan, const TrainingData& data) {
   if (data.target != nullptr) return;
-  const bool shifted = std::any_of(plan.assumptions.begin(), plan.assumptions.end(),
-                                   [](const Assumption& a) { return a.kind != Kind::none; });
-  if (shifted) {
+  if (shifted(plan)) {
     fail_input(
         "method {} needs a target: unlabelled inputs from where the model will be used; without "
         "one use auto, lr, adv01 or svm",
@@ -108,8 +142,8 @@ class Chooser {
         refine_(options.lambdas.empty()),
         sample_(data, refine_ ? most_rows : data.features.rows, options.solve.seed),
         cv_(cross_validation(options, merged)) {
-    const TrainingData& own = sample_.data;
-    if (own.target != nullptr) {
+    if (plan.uses_ratio()) {
+      const TrainingData& own = sample_.data;
       const std::vector<double> log_weight = shift.at(own.features, own.given_train).log_weight;
       if (plan.lambda.kind == LambdaChoice::Kind::iwcv) {
         for (const double l : log_weight) importance_.push_back(std::exp(l));
@@ -153,6 +187,8 @@ class Chooser {
 
  private:
   void try_map(const std::string& map) {
+    // Under a shift the slopes beyond the outer knots decide, which no held-out row can judge.
+    if (map == bends && plan_.maps.size() > 1 && shifted_) return;
     const Mapped mapped(sample_.data, plan_.features, map, options_);
     for (const Assumption& assumption : plan_.assumptions) {
       // Without a visible shift all assumptions coincide.
@@ -326,6 +362,8 @@ class Chooser {
 
 }  // namespace
 
+bool Plan::uses_ratio() const { return shifted(*this) || lambda.kind == LambdaChoice::Kind::iwcv; }
+
 CrossValidation cross_validation(const FitOptions& options, bool merged) {
   CrossValidation cv;
   cv.lambdas = options.lambdas;
@@ -355,9 +393,9 @@ Plan plan_of(const TrainingData& data, const FitOptions& options) {
   plan.caution = options.caution.value_or(open ? default_caution : 1);
   plan.features = !options.features.empty() ? options.features : open ? "auto" : "linear";
   plan.maps = {plan.features};
-  if (maps_open(with_maps(data.views, plan.features))) plan.maps = {"linear", "nystroem:150"};
+  if (maps_open(with_maps(data.views, plan.features))) plan.maps = open_maps(data.features);
   if (open) {
-    plan.assumptions = data.target != nullptr ? open_assumptions(plan.caution)
+    plan.assumptions = data.target != nullptr ? open_assumptions(data.views, plan.caution)
                                               : std::vector<Assumption>{{Kind::none}};
     plan.baseline = plan.assumptions[0].kind == Kind::none;
   } else if (options.choose_temper) {

@@ -24,6 +24,10 @@ struct Plan {
   bool baseline = false;
   double caution = 1;
   LambdaChoice lambda;
+
+  /// Whether anything depends on the density ratio. A method that ignores the shift does not wait
+  /// for it: it is the same with a target as without.
+  [[nodiscard]] bool uses_ratio() const;
 };
 /// Throws Error if the data lack what the options need.
 Plan plan_of(const TrainingData& data, const FitOptions& options);

@@ -12,6 +12,7 @@
 #include "covshift/learn/examples.hpp"
 #include "covshift/model/choose.hpp"
 #include "covshift/model/setting.hpp"
+#include "covshift/model/unseen.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 
 namespace covshift {
@@ -99,16 +100,17 @@ void announce(const FitOptions& options, std::string_view stage) {
 
 /// Ratios are fitted with the caller's weights, as without a classifier.
 Shift estimate_shift(const TrainingData& data, std::span<const double> sample_weight,
-                     const Assumption& assumption, const FitOptions& options) {
+                     const Plan& plan, const FitOptions& options) {
+  if (!plan.uses_ratio()) return Shift(data.views);
   if (data.shift != nullptr) return *data.shift;
-  if (data.target == nullptr) return Shift(data.views);
   announce(options, "density ratio");
   ShiftOptions own = options.shift;
   own.ratio.seed = options.solve.seed;
   own.ratio.threads = options.solve.threads;
   own.ratio.time_limit = options.solve.time_limit;
-  return Shift::fit(assumption, own, data.views, data.features, *data.target, sample_weight,
-                    data.given_train, data.given_target);
+  own.left_out = data.ids;
+  return Shift::fit(plan.assumptions.back(), own, data.views, data.features, *data.target,
+                    sample_weight, data.given_train, data.given_target);
 }
 
 Solution train(const Problem& problem, SolveOptions solving, const FitOptions& options) {
@@ -126,26 +128,6 @@ Assumption shared_assumption(const Choice& choice) {
     if (c.assumption.kind == Assumption::Kind::views) return c.assumption;
   }
   return choice.components[0].assumption;
-}
-
-/// Held-out potentials of a mixture: the log of the shared probabilities, which `all` collects.
-void add_held_out(const std::vector<double>& psi, double share, const Game& game,
-                  std::vector<double>& all) {
-  if (share == 1) {
-    all = psi;
-    return;
-  }
-  const auto k = static_cast<std::size_t>(game.labels());
-  std::vector<double> p(k);
-  const bool first = all.empty();
-  all.resize(psi.size(), 0.0);
-  for (std::size_t i = 0; i < psi.size(); i += k) {
-    game.predict({psi.data() + i, k}, p);
-    for (std::size_t y = 0; y < k; ++y) {
-      const double before = first ? 0 : std::exp(all[i + y]);
-      all[i + y] = std::log(before + share * p[y]);
-    }
-  }
 }
 
 /// The loss of a mixture is at most the mean of its components' (Jensen): so are its bounds. What
@@ -170,7 +152,6 @@ void add_share(const Certificate& part, double share, Certificate& all) {
   all.game_value += share * part.game_value;
   all.gap += share * part.gap;
   all.mean_weight += share * part.mean_weight;
-  all.reliable = all.reliable && part.reliable;
   all.finite_sample += share * part.finite_sample;
   all.delta = part.delta;
 }
@@ -209,6 +190,7 @@ TrainingData::TrainingData(const Preparation& preparation, const PreparedRows& t
       classes(static_cast<int>(preparation.classes().size())),
       sample_weight(train.weight),
       views(preparation.views()),
+      ids(preparation.id_columns()),
       given_train(GivenDensities::of(train)) {
   if (unlabelled == nullptr) return;
   target = &unlabelled->features;
@@ -226,8 +208,8 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   const CheckedData checked(given, options);
   const TrainingData& data = checked.data;
   const std::shared_ptr<const Game> game = game_for(options, plan.method, data.classes);
-  const Shift shift = estimate_shift(data, given.sample_weight, plan.assumptions.back(), options)
-                          .cautious(plan.caution);
+  const Shift shift =
+      estimate_shift(data, given.sample_weight, plan, options).cautious(plan.caution);
   const Choice choice = choose(plan, data, checked.merged, shift, *game, options);
 
   Classifier model(shift.assuming(shared_assumption(choice)));
@@ -238,30 +220,38 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   model.game_ = game;
   model.costs_ = options.costs;
   FitReport report;
-  const CrossValidation cv = cross_validation(options, checked.merged);
+  Unseen unseen(data, *game, cross_validation(options, checked.merged), options.held_out);
   std::map<std::string, std::shared_ptr<const Mapped>> by_maps;
   for (const Chosen& c : choice.components) {
     std::shared_ptr<const Mapped>& mapped = by_maps[c.features];
     if (!mapped) mapped = std::make_shared<const Mapped>(data, plan.features, c.features, options);
     Setting setting(data, options, *mapped, shift.assuming(c.assumption), *game);
     setting.problem.lambda = c.lambda;
-    if (options.held_out) {
-      add_held_out(held_out_potentials(setting.problem, cv), c.share, *game, report.held_out);
-    }
     Solution solution = train(setting.problem, options.solve, options);
+    const double certainty =
+        certainty_limit(setting.problem, solution.weights, options.solve.threads);
     model.components_.push_back({mapped->features, setting.shift, options.bias, c.lambda,
-                                 std::move(solution.weights), c.share});
+                                 std::move(solution.weights), c.share, certainty});
+    if (options.promise || options.held_out) {
+      announce(options, "held-out rows");
+      unseen.add(model.components_.back(), setting.problem);
+    }
     add_share(certificate_of(*game, model.components_.back(), data, setting.problem, solution,
                              options.delta),
               c.share, model.certificate_);
     add_share(solution, c.share, report.solution);
+  }
+  if (options.held_out) report.held_out = unseen.by_row();
+  if (options.promise) {
+    add_bound(unseen, data, *game, shift, options, model.certificate_);
+    model.calibration_ = calibration_of(unseen, data, *game, shift);
   }
   report.lambda = choice.components[0].lambda;
   report.lambda_choice = to_string(plan.lambda.kind);
   report.penalty = options.penalty;
   report.candidates = choice.tried;
   report.choice = choice.reason;
-  if (data.target != nullptr) {
+  if (plan.uses_ratio()) {
     const std::vector<double> log_weight = shift.at(data.features, data.given_train).log_weight;
     report.ratio = RatioSummary{effective_sample_size(log_weight, data.sample_weight),
                                 largest_weights(log_weight, 1, data.sample_weight).front().share};

@@ -16,6 +16,7 @@
 #include "covshift/learn/solve.hpp"
 #include "covshift/model/certificate.hpp"
 #include "covshift/model/component.hpp"
+#include "covshift/promise/conformal.hpp"
 #include "covshift/select/cross_validation.hpp"
 #include "covshift/shift/shift.hpp"
 
@@ -24,7 +25,7 @@ namespace covshift {
 /// The regularisation weight: a number, or chosen by cross validation on a grid.
 struct LambdaChoice {
   enum class Kind {
-    automatic,  ///< with a target, held-out losses count half by cv, half by iwcv; else cv
+    automatic,  ///< held-out losses count half by cv, half by iwcv; cv where the ratio is not used
     fixed,
     cv,
     iwcv,  ///< as in the paper
@@ -66,7 +67,8 @@ struct FitOptions {
   Penalty penalty = Penalty::squared;
   int folds = 5;
   bool bias = true;
-  double delta = 0.05;    ///< of the certificate's finite-sample term
+  double delta = 0.05;    ///< how often what the certificate promises may fail
+  bool promise = true;    ///< bound the loss on the target, keep scores for prediction sets
   bool held_out = false;  ///< also predict every training row with a fit that has not seen it
   SolveOptions solve;     ///< threads and seed are for all parts; the observer sees the last fit
   std::function<bool()> cancelled;  ///< called by several threads; true: throws Error (stopped)
@@ -86,6 +88,7 @@ struct TrainingData {
   std::span<const double> sample_weight;
   const MatrixView* target = nullptr;  ///< unlabelled inputs from where the model will be used
   Views views;
+  std::vector<std::int32_t> ids;  ///< columns that name rows: density ratios leave them out
   GivenDensities given_train, given_target;
   /// The shift between features and target if already estimated with these views, for several fits
   /// to the same data; null: estimated.
@@ -118,7 +121,7 @@ struct FitReport {
   Penalty penalty = Penalty::squared;
   std::vector<Candidate> candidates;  ///< what was tried, if something was chosen
   std::string choice;                 ///< why this, in words; empty: nothing but lambda was open
-  std::optional<RatioSummary> ratio;  ///< if there is a target
+  std::optional<RatioSummary> ratio;  ///< if anything depends on it
   std::vector<double> held_out;       ///< potentials, rows x K, if requested
   double seconds = 0;                 ///< in total: ratio, selection and fit
 };
@@ -156,6 +159,10 @@ class Classifier {
   /// One, or several with log loss, whose probabilities are mixed by their shares; the largest
   /// share first.
   [[nodiscard]] const std::vector<Component>& components() const { return components_; }
+  /// For each row of `predictions` and each class, 1 if it is in a set that holds the true class
+  /// with probability 1 - alpha on the target (promise/conformal.hpp). Throws Error if alpha is not
+  /// in (0, 1), or the model predicts no probabilities of classes or keeps no held-out scores.
+  [[nodiscard]] std::vector<std::uint8_t> sets(const Predictions& predictions, double alpha) const;
 
   /// What the model file stores.
   [[nodiscard]] nlohmann::json to_json() const;
@@ -177,11 +184,13 @@ class Classifier {
   Shift shift_;
   std::vector<Component> components_;
   Certificate certificate_;
+  Calibration calibration_;  ///< scores of held-out rows; empty: none are kept
   FitReport report_;
 };
 
 /// `statement`: the certificate in words; omitted if empty.
 nlohmann::ordered_json to_json(const Certificate& certificate, const std::string& statement = {});
 nlohmann::ordered_json to_json(const std::vector<ViewShift>& views);
+nlohmann::ordered_json to_json(const std::vector<Candidate>& tried);
 
 }  // namespace covshift

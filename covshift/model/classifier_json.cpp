@@ -32,6 +32,14 @@ Certificate read_certificate(const json& object) {
   c.reliable = json_field<bool>(object, "reliable", "certificate");
   c.finite_sample = json_field<double>(object, "finite_sample", "certificate");
   c.delta = json_field<double>(object, "delta", "certificate");
+  if (!object.contains("bound")) return c;  // an earlier version
+  c.bound = read_optional(object, "bound");
+  c.estimate = read_optional(object, "estimate");
+  c.reason = json_field<std::string>(object, "reason", "certificate");
+  c.uninformed = json_field<double>(object, "uninformed", "certificate");
+  c.held_out = json_field<std::size_t>(object, "held_out", "certificate");
+  c.effective_sample_size = json_field<double>(object, "effective_sample_size", "certificate");
+  c.ratio_p_value = json_field<double>(object, "ratio_p_value", "certificate");
   return c;
 }
 
@@ -73,7 +81,37 @@ Json ratio_json(const Classifier& model) {
   return ratio;
 }
 
-Json selection_json(const std::vector<Candidate>& candidates) {
+}  // namespace
+
+Json to_json(const Certificate& c, const std::string& statement) {
+  Json out = {{"bound", optional_number(c.bound)},
+              {"estimate", optional_number(c.estimate)},
+              {"reason", c.reason},
+              {"uninformed", c.uninformed},
+              {"held_out", c.held_out},
+              {"effective_sample_size", c.effective_sample_size},
+              {"ratio_p_value", c.ratio_p_value},
+              {"game_value", c.game_value},
+              {"gap", c.gap},
+              {"target_value", optional_number(c.target_value)},
+              {"target_risk", optional_number(c.target_risk)},
+              {"mean_weight", c.mean_weight},
+              {"reliable", c.reliable},
+              {"finite_sample", c.finite_sample},
+              {"delta", c.delta}};
+  if (!statement.empty()) out["statement"] = statement;
+  return out;
+}
+
+Json to_json(const std::vector<ViewShift>& views) {
+  Json list = Json::array();
+  for (const ViewShift& v : views) {
+    list.push_back({{"name", v.name}, {"kl", v.kl}, {"generalized", v.generalized}});
+  }
+  return list;
+}
+
+Json to_json(const std::vector<Candidate>& candidates) {
   Json selection = Json::array();
   for (const Candidate& candidate : candidates) {
     Json path = Json::array();
@@ -93,29 +131,6 @@ Json selection_json(const std::vector<Candidate>& candidates) {
                          {"path", std::move(path)}});
   }
   return selection;
-}
-
-}  // namespace
-
-Json to_json(const Certificate& c, const std::string& statement) {
-  Json out = {{"game_value", c.game_value},
-              {"gap", c.gap},
-              {"target_value", optional_number(c.target_value)},
-              {"target_risk", optional_number(c.target_risk)},
-              {"mean_weight", c.mean_weight},
-              {"reliable", c.reliable},
-              {"finite_sample", c.finite_sample},
-              {"delta", c.delta}};
-  if (!statement.empty()) out["statement"] = statement;
-  return out;
-}
-
-Json to_json(const std::vector<ViewShift>& views) {
-  Json list = Json::array();
-  for (const ViewShift& v : views) {
-    list.push_back({{"name", v.name}, {"kl", v.kl}, {"generalized", v.generalized}});
-  }
-  return list;
 }
 
 Json Classifier::report_json() const {
@@ -138,7 +153,7 @@ Json Classifier::report_json() const {
       {"features", components_.front().features.maps()},
       {"ratio", ratio_json(*this)},
       {"choice", report_.choice},
-      {"selection", selection_json(report_.candidates)}};
+      {"selection", covshift::to_json(report_.candidates)}};
   if (report_.penalty == Penalty::norm) report["squared_lambda"] = report_.solution.squared_lambda;
   return report;
 }
@@ -150,11 +165,13 @@ json Classifier::to_json() const {
   }
   json components = json::array();
   for (const Component& c : components_) components.push_back(c.to_json());
-  return {{"method", method_},
-          {"loss", std::move(loss)},
-          {"components", std::move(components)},
-          {"shift", shift_.to_json()},
-          {"certificate", covshift::to_json(certificate_)}};
+  json object = {{"method", method_},
+                 {"loss", std::move(loss)},
+                 {"components", std::move(components)},
+                 {"shift", shift_.to_json()},
+                 {"certificate", covshift::to_json(certificate_)}};
+  if (!calibration_.empty()) object["calibration"] = calibration_.to_json();
+  return object;
 }
 
 Classifier Classifier::from_json(const json& object, const Views& views, int classes) {
@@ -181,6 +198,9 @@ Classifier Classifier::from_json(const json& object, const Views& views, int cla
   }
   check_shares(model.components_, *model.game_);
   model.certificate_ = read_certificate(json_field<json>(object, "certificate", what));
+  if (object.contains("calibration")) {
+    model.calibration_ = Calibration::from_json(object["calibration"]);
+  }
   return model;
 }
 

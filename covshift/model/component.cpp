@@ -86,6 +86,32 @@ void Component::potentials(const MatrixView& x, const Shift::Ratios& ratios, int
     check_scales(scaled);
     scaled_potentials(scaled, t, psi + first * k);
   }
+  for (std::size_t i = 0; i < x.rows * k; i += k) {
+    const double least = *std::max_element(psi + i, psi + i + k) - certainty;
+    for (std::size_t y = 0; y < k; ++y) psi[i + y] = std::max(psi[i + y], least);
+  }
+}
+
+double certainty_limit(const Problem& problem, std::span<const double> weights, int threads) {
+  constexpr double most = 30;
+  if (!problem.game->smooth()) return std::numeric_limits<double>::infinity();
+  const auto labels = problem.game->labels();
+  const auto k = static_cast<std::size_t>(labels);
+  const std::size_t rows = problem.features.rows;
+  const RowMatrix t = Eigen::Map<const RowMatrix>(
+      weights.data(), static_cast<Eigen::Index>(weights.size() / k), labels);
+  std::vector<double> psi(rows * k);
+  ScaledRows(problem, labels, threads).potentials(t, psi.data());
+  double count = 0;
+  double widest = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double times = problem.sample_weight.empty() ? 1 : problem.sample_weight[i];
+    if (!(times > 0)) continue;
+    count += times;
+    const auto [low, high] = std::minmax_element(psi.data() + i * k, psi.data() + (i + 1) * k);
+    widest = std::max(widest, *high - *low);
+  }
+  return std::min(most, std::max(widest, std::log(count + 1)));
 }
 
 std::vector<double> Component::potentials(const MatrixView& x, const GivenDensities& given,
@@ -105,6 +131,7 @@ nlohmann::json Component::to_json() const {
                          {"bias", bias},
                          {"weights", weights},
                          {"share", share}};
+  if (std::isfinite(certainty)) json["certainty"] = certainty;
   if (!features.identity()) json["features"] = features.to_json();
   return json;
 }
@@ -121,6 +148,10 @@ Component Component::from_json(const nlohmann::json& json, const Shift& shift, c
   own.bias = json_field<bool>(json, "bias", what);
   own.weights = json_field<std::vector<double>>(json, "weights", what);
   own.share = json_field<double>(json, "share", what);
+  if (json.contains("certainty")) {
+    own.certainty = json_field<double>(json, "certainty", what);
+    if (!(own.certainty >= 0)) fail_input("component: the certainty {} is negative", own.certainty);
+  }
   const std::size_t expected =
       (own.features.outputs() + (own.bias ? 1 : 0)) * static_cast<std::size_t>(classes);
   if (own.weights.size() != expected) {

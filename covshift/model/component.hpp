@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "covshift/data/features.hpp"
 #include "covshift/data/matrix.hpp"
+#include "covshift/learn/problem.hpp"
 #include "covshift/shift/shift.hpp"
 
 namespace covshift {
@@ -20,6 +22,8 @@ struct Component {
   double lambda = 0;
   std::vector<double> weights;  ///< (features + bias) x K row-major, the bias last
   double share = 1;             ///< in the mixture of probabilities
+  /// No potential is further below the largest of its row than this: certainty_limit().
+  double certainty = std::numeric_limits<double>::infinity();
 
   [[nodiscard]] std::size_t cols() const { return features.cols(); }
 
@@ -36,6 +40,13 @@ struct Component {
   static Component from_json(const nlohmann::json& json, const Shift& shift, const Views& views,
                              int classes);
 };
+
+/// The most that a model with log loss may claim of a row, in potentials: what it claims of some
+/// training row, or log(m + 1), the odds that m rows can show by Laplace's rule of succession, if
+/// that is more. Beyond lies only extrapolation. At most 30, where probabilities still differ from
+/// 0 and 1. Training rows keep their potentials, so that game, gap and certificate stay what they
+/// are; infinite for other losses, whose answers are strategies: 0 and 1 are at home there.
+double certainty_limit(const Problem& problem, std::span<const double> weights, int threads);
 
 /// Calls body(first, rows, given) for blocks of rows of x, in parallel.
 void each_block_of(

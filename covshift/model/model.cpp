@@ -22,9 +22,20 @@ void put(const std::vector<T>& block, std::vector<T>& all, std::size_t at) {
 
 }  // namespace
 
+PreparationOptions inputs_of(const ModelOptions& options) {
+  using Kind = Assumption::Kind;
+  PreparationOptions inputs = options;
+  const FitOptions& fit = options.fit;
+  const bool own = fit.method != "auto" && !fit.choose_temper;
+  const bool by_view = fit.generalize ? fit.generalize->kind == Kind::views
+                                      : own && find_method(fit.method).generalize == Kind::views;
+  if (by_view && inputs.views.empty() && inputs.view_groups.empty()) inputs.views = "each";
+  return inputs;
+}
+
 Model Model::fit(const Input& train, const Input* target, const ModelOptions& options) {
   const int threads = options.fit.solve.threads;
-  Preparation preparation(train, options);
+  Preparation preparation(train, inputs_of(options));
   PreparedRows train_rows = preparation.encode_training(train, threads);
   PreparedRows target_rows;
   if (target != nullptr) target_rows = preparation.encode(*target, threads);

@@ -10,8 +10,13 @@
 namespace covshift {
 
 struct ModelOptions : PreparationOptions {
+  ModelOptions() { views.clear(); }  // not given
+
   FitOptions fit;
 };
+/// What the preparation is told: without views of the caller's, a view for each column if the
+/// method trusts views one by one (assumption `views`), else one of all columns.
+PreparationOptions inputs_of(const ModelOptions& options);
 
 class Model {
  public:

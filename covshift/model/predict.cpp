@@ -83,4 +83,21 @@ Predictions Classifier::predict(const MatrixView& x, const GivenDensities& given
   return out;
 }
 
+std::vector<std::uint8_t> Classifier::sets(const Predictions& predictions, double alpha) const {
+  if (game_->actions() != game_->labels()) {
+    fail_input(
+        "the loss {} predicts actions, not probabilities of the classes: there are no prediction "
+        "sets",
+        game_->name());
+  }
+  if (calibration_.empty()) {
+    fail_input(
+        "the model keeps no held-out scores for prediction sets: it was written by a version "
+        "without them, or fitted without a promise; fit it again");
+  }
+  // Not cut off as the weights of the scores are: a row far beyond them has no support.
+  return prediction_sets(calibration_, alpha, predictions.p, game_->labels(),
+                         predictions.log_ratio);
+}
+
 }  // namespace covshift

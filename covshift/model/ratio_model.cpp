@@ -1,5 +1,6 @@
 #include "covshift/model/ratio_model.hpp"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/error.hpp"
@@ -20,6 +21,14 @@ RatioModel RatioModel::fit(Preparation preparation, const PreparedRows& train,
                            const PreparedRows* target, const RatioOptions& options) {
   RatioOptions own = options;
   if (target == nullptr) own.method = RatioMethod::none;
+  const std::vector<std::int32_t> ids = preparation.id_columns();
+  if (own.columns.empty() && !ids.empty()) {
+    const auto cols = static_cast<std::int32_t>(train.features.cols);
+    for (std::int32_t j = 0; j < cols; ++j) {
+      if (!std::binary_search(ids.begin(), ids.end(), j)) own.columns.push_back(j);
+    }
+    if (own.columns.empty()) own.method = RatioMethod::none;
+  }
   const MatrixView& other = target != nullptr ? target->features : train.features;
   return {std::move(preparation), fit_ratio(own, train.features, other, train.weight)};
 }
@@ -40,14 +49,19 @@ std::string RatioModel::to_text() const {
 
 RatioModel RatioModel::from_text(const std::string& text, const std::string& source) {
   const json body = unseal(format, text, source);
-  Scaler scaler = Scaler::from_json(json_field<json>(body, "scaler", source));
-  Encoder encoder = Encoder::from_json(json_field<json>(body, "encoder", source), scaler.cols());
-  std::shared_ptr<const DensityRatio> ratio =
-      ratio_from_json(json_field<json>(body, "ratio", source));
-  if (scaler.cols() != encoder.cols() || ratio->cols() != encoder.cols()) {
-    fail_input("{}: the parts of the density ratio have different sizes", source);
+  try {
+    Scaler scaler = Scaler::from_json(json_field<json>(body, "scaler", "density ratio"));
+    Encoder encoder =
+        Encoder::from_json(json_field<json>(body, "encoder", "density ratio"), scaler.cols());
+    std::shared_ptr<const DensityRatio> ratio =
+        ratio_from_json(json_field<json>(body, "ratio", "density ratio"));
+    if (scaler.cols() != encoder.cols() || ratio->cols() != encoder.cols()) {
+      fail_input("the parts of the density ratio have different sizes");
+    }
+    return {Preparation(std::move(encoder), std::move(scaler)), std::move(ratio)};
+  } catch (const Error& e) {
+    fail_input("{}: {}", source, e.what());
   }
-  return {Preparation(std::move(encoder), std::move(scaler)), std::move(ratio)};
 }
 
 }  // namespace covshift

@@ -26,11 +26,9 @@ Scores score(const Predictions& predictions, std::span<const int> labels, const 
     const std::span<const double> p(predictions.p.data() + i * a, a);
     if (action == label) s.accuracy += 1;
     ++s.confusion[static_cast<std::size_t>(label) * a + static_cast<std::size_t>(action)];
-    // Log loss from the potentials, which is finite where the probability underflows.
-    const double loss = game.smooth() ? game.loss_at({predictions.psi.data() + i * k, k}, label)
-                                      : game.loss(p, label);
-    s.log_loss += game.smooth() ? loss : a >= k ? -std::log(p[label]) : INFINITY;
-    s.expected_loss += loss;
+    const std::span<const double> psi(predictions.psi.data() + i * k, k);
+    s.log_loss += game.log_loss(psi, p, label);
+    s.expected_loss += game.loss(psi, p, label);
     for (std::size_t y = 0; y < std::min(a, k); ++y) {
       const double error = p[y] - (static_cast<int>(y) == label ? 1 : 0);
       s.brier += error * error;

@@ -150,10 +150,11 @@ Option bias_option(FitOptions& o) {
 
 }  // namespace
 
-Option views_option(std::string& x) {
-  return text(
-      {"--views", "views"}, x, "all|each|FILE",
-      "Groups of columns: one group, each column, or FILE with lines 'name = column, col* : map'");
+Option views_option(std::string& x, const std::string& otherwise) {
+  return text({"--views", "views"}, x, "all|each|FILE",
+              "Groups of columns: one group, each column, or FILE with lines 'name = column, col* "
+              ": map'" +
+                  otherwise);
 }
 
 Option features_option(std::string& x) {
@@ -161,7 +162,8 @@ Option features_option(std::string& x) {
       {"--features", "features"}, Type::text, map_values(), x,
       "Feature maps of the views that name none themselves, several joined by +; a Gaussian "
       "kernel's width may follow its size (nystroem:200:1.5, otherwise the median distance); "
-      "auto tries linear and nystroem:150, mixed or picked by held-out loss (default: auto for the "
+      "auto tries linear, nystroem:150 and, where no shift is visible, splines:8, mixed or picked "
+      "by held-out loss (default: auto for the "
       "method auto, else linear)",
       [&x](const std::string& text) {
         parse_maps(text);
@@ -250,7 +252,9 @@ Options model_options(ModelOptions& o) {
            "What to fit; auto chooses by held-out rows: a mixture for log loss, else one method"),
       loss_option(fit.loss),
       generalize_option(o),
-      views_option(o.views),
+      views_option(o.views,
+                   "; the method auto tries to trust the groups that hardly shift (default: each "
+                   "for the assumption views, else all)"),
       features_option(fit.features),
       row({"--generalized-views", "generalized_views"}, Type::list, "auto|a,b", "auto",
           "Views to trust under the assumption 'views'",
@@ -284,7 +288,7 @@ Options model_options(ModelOptions& o) {
       text({"--weight"}, o.weight, "COLUMN", "Column of sample weights; 2 counts as the row twice"),
       number({"--delta", "delta"}, fit.delta,
              {.low = 0, .high = 1, .low_excluded = true, .high_excluded = true},
-             "Probability that the certificate's finite-sample term fails"),
+             "Probability that the promised bound on the target loss may fail"),
       number({"--tolerance", "tol"}, fit.solve.tolerance, positive,
              "Duality gap to reach, relative to the objective"),
       whole({"--max-iterations", "max_iter"}, fit.solve.max_iterations,
@@ -296,14 +300,15 @@ Options model_options(ModelOptions& o) {
   return with_more(std::move(options), column_options(o.columns, true));
 }
 
-PreparationOptions by_column() {
+PreparationOptions for_comparison() {
   PreparationOptions inputs;
-  inputs.views = "each";
+  inputs.views.clear();
   return inputs;
 }
 
 PreparationOptions for_diagnosis() {
-  PreparationOptions inputs = by_column();
+  PreparationOptions inputs;
+  inputs.views = "each";
   inputs.cut = false;
   return inputs;
 }
@@ -331,7 +336,7 @@ Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
       choice({"--metric"}, o.metric, "Score that decides"),
       number({"--level"}, o.level, between(1e-6, 0.5),
              "Significance level of the comparison with the best, for all methods together"),
-      views_option(inputs.views),
+      views_option(inputs.views, " (default: as fit has it for each method)"),
       features_option(o.fit.features),
       view_threshold_option(o.fit.shift.view_threshold),
       ratio_option(o.fit.shift.ratio.method),
@@ -355,6 +360,19 @@ Options estimate_options(EstimateOptions& o) {
   };
 }
 
+namespace {
+
+Option target_interval(OptionName name, std::optional<BiasedSampling::Interval>& x,
+                       std::string help) {
+  return row(name, OptionType::interval, "LOW HIGH", "", std::move(help),
+             [&x](const std::vector<std::string>& given) {
+               if (given.size() != 2) fail_input("must be two numbers, low and high");
+               x = BiasedSampling::Interval{parse_in({}, given[0]), parse_in({}, given[1])};
+             });
+}
+
+}  // namespace
+
 Options sampling_options(BiasedSampling& o) {
   return {
       number({"--quantile", "quantile"}, o.quantile,
@@ -362,8 +380,12 @@ Options sampling_options(BiasedSampling& o) {
              "Quantile of the feature at which rows are split into training and target"),
       number({"--crossing", "crossing"}, o.crossing, {.low = 0, .high = 1, .high_excluded = true},
              "Probability that a row crosses to the other side of the split"),
-      interval({"--a", "a"}, o.a_low, o.a_high, "Range of a: the centre is min + (max - min)/a"),
-      interval({"--b", "b"}, o.b_low, o.b_high, "Range of b: the spread is std/b"),
+      interval({"--a", "a"}, o.a.low, o.a.high, "Range of a: the centre is min + (max - min)/a"),
+      interval({"--b", "b"}, o.b.low, o.b.high, "Range of b: the spread is std/b"),
+      target_interval({"--target-a", "target_a"}, o.target_a,
+                      "Range of a for the target portion (default: as for training)"),
+      target_interval({"--target-b", "target_b"}, o.target_b,
+                      "Range of b for the target portion (default: as for training)"),
       whole({"--n-train", "n_train"}, o.train, {.low = 1}, "Rows of the training sample"),
       whole({"--n-target", "n_target"}, o.target, {.low = 1}, "Rows of the target sample"),
       flag({"--without-replacement", "replacement"}, o.replacement,

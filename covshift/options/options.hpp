@@ -13,7 +13,8 @@
 namespace covshift {
 
 // Rows shared by several commands.
-Option views_option(std::string& x);
+/// `otherwise`: what happens if none are given.
+Option views_option(std::string& x, const std::string& otherwise = "");
 Option features_option(std::string& x);
 Option view_threshold_option(double& x);
 Option ratio_option(RatioMethod& x);
@@ -34,9 +35,9 @@ Options column_options(ColumnOptions& o, bool keep);
 
 /// `fit`, and RobustClassifier.
 Options model_options(ModelOptions& o);
-/// Inputs with a view for each column.
-PreparationOptions by_column();
-/// The same, with every value as it is.
+/// No views are given.
+PreparationOptions for_comparison();
+/// A view for each column, every value as it is.
 PreparationOptions for_diagnosis();
 /// `diagnose`, in the program and in Python.
 Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs);

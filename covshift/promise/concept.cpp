@@ -29,10 +29,10 @@ ConceptCheck compare(const WeightedSamples& samples, const Quantity& q) {
   const Vector residual = q.target - expected.fitted;
   const auto m = static_cast<double>(residual.size());
   const Vector influence = (residual.array() - residual.mean()) / std::sqrt(m * (m - 1));
-  const auto [variance, freedom] = variance_of(expected.train, influence);
-  check.error = std::sqrt(variance);
+  const Variance v = variance_of(expected.train, influence);
+  check.error = std::sqrt(v.variance);
   const double difference = check.observed - check.expected;
-  check.p_value = variance > 0                   ? t_two_sided(difference / check.error, freedom)
+  check.p_value = v.variance > 0                 ? t_two_sided(difference / check.error, v.freedom)
                   : std::abs(difference) < 1e-12 ? 1
                                                  : 0;
   return check;

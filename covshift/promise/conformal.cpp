@@ -12,7 +12,6 @@
 namespace covshift {
 namespace {
 
-constexpr std::size_t most_scores = 2000;
 constexpr double rounding = 1e-12;  // a score that equals the threshold but for rounding is in
 
 void check_alpha(double alpha) {
@@ -25,7 +24,7 @@ void check_alpha(double alpha) {
 }  // namespace
 
 Calibration::Calibration(std::span<const double> score, std::span<const double> log_weight,
-                         std::span<const double> sample_weight) {
+                         std::span<const double> sample_weight, std::size_t most) {
   if (score.size() != log_weight.size()) {
     fail_input("{} log weights for {} scores", log_weight.size(), score.size());
   }
@@ -42,7 +41,7 @@ Calibration::Calibration(std::span<const double> score, std::span<const double> 
                    [&](std::size_t a, std::size_t b) { return score[a] < score[b]; });
   log_unit_ = log_weight[order[0]];
   for (const std::size_t i : order) log_unit_ = std::max(log_unit_, log_weight[i]);
-  const std::size_t group = (order.size() + most_scores - 1) / most_scores;
+  const std::size_t group = (order.size() + most - 1) / most;
   double sum = 0;
   for (std::size_t r = 0; r < order.size(); ++r) {
     const std::size_t i = order[r];

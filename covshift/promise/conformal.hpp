@@ -19,10 +19,10 @@ class Calibration {
  public:
   Calibration() = default;
   /// Scores in [0, 1] and log weights of calibration rows; `sample_weight`: how often each counts
-  /// (empty: once). More than 2,000 scores are merged into 2,000 groups, each at its largest score,
-  /// which makes sets at most 1/2,000 too likely to cover.
+  /// (empty: once). More than `most` scores are merged into as many groups, each at its largest
+  /// score, which makes sets at most 1/most too likely to cover.
   Calibration(std::span<const double> score, std::span<const double> log_weight,
-              std::span<const double> sample_weight = {});
+              std::span<const double> sample_weight = {}, std::size_t most = 2000);
 
   /// q(x) for a row of this log weight. Throws Error unless alpha is in (0, 1).
   [[nodiscard]] double threshold(double alpha, double log_weight) const;

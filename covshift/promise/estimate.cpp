@@ -8,11 +8,11 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
-#include "covshift/promise/held_out_ratio.hpp"
 #include "covshift/promise/inference.hpp"
 #include "covshift/promise/losses.hpp"
 #include "covshift/promise/regression.hpp"
 #include "covshift/ratio/diagnostics.hpp"
+#include "covshift/ratio/held_out.hpp"
 
 namespace covshift {
 namespace {
@@ -47,9 +47,9 @@ double floor_error(Performance metric, double effective) {
 
 PerformanceEstimate with_interval(const Study& s, Performance metric, EstimateBy method,
                                   const Influenced& found) {
-  const auto [variance, freedom] = variance_of(found.train, found.target);
-  const double error = t_quantile((1 + s.level) / 2, freedom) *
-                       std::max(std::sqrt(variance), floor_error(metric, s.samples.effective));
+  const Variance v = variance_of(found.train, found.target);
+  const double error = t_quantile((1 + s.level) / 2, v.freedom) *
+                       std::max(std::sqrt(v.variance), floor_error(metric, s.samples.effective));
   PerformanceEstimate e;
   e.metric = metric;
   e.method = method;
@@ -121,15 +121,20 @@ PerformanceEstimate by_confidence(const Study& s, std::uint64_t seed) {
 }  // namespace
 
 Evidence evidence_of(std::span<const double> log_ratio, std::span<const double> target_log_ratio,
-                     double bound) {
+                     double bound, std::span<const double> count) {
   Evidence e;
   e.rows = log_ratio.size();
   e.target_rows = target_log_ratio.size();
   std::vector<double> log_weight(log_ratio.begin(), log_ratio.end());
   for (double& v : log_weight) v = std::min(v, bound);
-  e.effective_sample_size = effective_sample_size(log_weight);
-  for (const double v : log_weight) e.mean_weight += std::exp(v);
-  e.mean_weight /= static_cast<double>(e.rows);
+  e.effective_sample_size = effective_sample_size(log_weight, count);
+  double total = 0;
+  for (std::size_t i = 0; i < e.rows; ++i) {
+    const double n = count.empty() ? 1 : count[i];
+    e.mean_weight += n * std::exp(log_weight[i]);
+    total += n;
+  }
+  e.mean_weight /= total;
   const double largest = *std::max_element(log_ratio.begin(), log_ratio.end());
   const auto beyond = std::count_if(target_log_ratio.begin(), target_log_ratio.end(),
                                     [&](double v) { return v > largest + 1e-9; });

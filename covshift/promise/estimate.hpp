@@ -80,9 +80,9 @@ struct TargetPerformance {
 TargetPerformance estimate_performance(const EstimateData& data, const EstimateOptions& options);
 
 /// The rule for `cannot_tell`, from log ratios of labelled and target rows and the largest log
-/// weight.
+/// weight. `count`: how often each labelled row counts; empty: once.
 Evidence evidence_of(std::span<const double> log_ratio, std::span<const double> target_log_ratio,
-                     double bound = 1e300);
+                     double bound = 1e300, std::span<const double> count = {});
 
 nlohmann::ordered_json to_json(const Evidence& evidence);
 nlohmann::ordered_json to_json(const TargetPerformance& performance);

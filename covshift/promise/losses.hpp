@@ -5,7 +5,7 @@
 #include <span>
 
 #include "covshift/promise/estimate.hpp"
-#include "covshift/promise/held_out_ratio.hpp"
+#include "covshift/ratio/held_out.hpp"
 
 namespace covshift {
 

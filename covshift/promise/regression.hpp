@@ -4,21 +4,24 @@
 
 #include <Eigen/Core>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "covshift/data/matrix.hpp"
-#include "covshift/promise/held_out_ratio.hpp"
+#include "covshift/ratio/held_out.hpp"
 
 namespace covshift {
 
 struct WeightedSamples {
-  Eigen::VectorXd share;                              ///< a_i = w_i / sum w
+  Eigen::VectorXd share;                              ///< a_i = n_i w_i / sum n w
+  Eigen::VectorXd count;                              ///< n_i, how often a row counts
   double effective = 0;                               ///< 1 / sum a^2
   std::vector<double> log_weight, target_log_weight;  ///< cut off at the ratio's bound
   Eigen::MatrixXd train, target;                      ///< principal components of the inputs
 };
 WeightedSamples weighted_samples(const MatrixView& train, const MatrixView& target,
-                                 HeldOutRatio ratio, std::uint64_t seed);
+                                 HeldOutRatio ratio, std::uint64_t seed,
+                                 std::span<const double> count = {});
 
 /// An estimate with the influence of each row on it: their sum of squares is its variance.
 struct Influenced {
@@ -30,14 +33,17 @@ struct Influenced {
 struct Variance {
   double variance = 0;
   double freedom = 1;
+  double skewness = 0;  ///< of the sum of the influences
 };
-Variance variance_of(const Eigen::VectorXd& train, const Eigen::VectorXd& target);
+/// `count`: of the training rows; empty: 1.
+Variance variance_of(const Eigen::VectorXd& train, const Eigen::VectorXd& target,
+                     const Eigen::VectorXd& count = {});
 
 /// sum_i a_i l_i; `estimated` adds what an estimated logistic ratio contributes.
 Influenced weighted_mean(const WeightedSamples& samples, const Eigen::VectorXd& l, bool estimated);
 
 /// mean_target(h)'b + sum_i a_i (l_i - h_i'b), with b the weighted least squares fit of l to
-/// h = (1, a guess of l, log w, components). Right if either the ratio is right or the mean of l is
+/// h = (1, guesses of l, log w, components). Right if either the ratio is right or the mean of l is
 /// linear in h. The normal equations make sum_i a_i h_i (l_i - h_i'b) = 0: moving the log ratio
 /// along h changes nothing, so an error of a logistic ratio, which is linear in x, has no
 /// first-order effect.
@@ -45,6 +51,13 @@ struct Regression : Influenced {
   Eigen::VectorXd fitted;  ///< h'b of the target rows
 };
 Regression regression_mean(const WeightedSamples& samples, const Eigen::VectorXd& l,
-                           const Eigen::VectorXd& guess, const Eigen::VectorXd& target_guess);
+                           const Eigen::MatrixXd& guess, const Eigen::MatrixXd& target_guess);
+
+/// The p-value (Bonferroni) of: the weights average 1, and weighted training means of log w and of
+/// the components are those of the target. Each difference is divided by its standard error; the
+/// variance of a weighted mean is estimated on the target too (E_train w^2 f = E_target w f), where
+/// heavy weights show that the training sample happens to lack. `estimated` allows for the error of
+/// a ratio that is estimated.
+double test_ratio(const WeightedSamples& samples, bool estimated);
 
 }  // namespace covshift

@@ -77,6 +77,11 @@ class DomainProblem {
   std::unique_ptr<Game> game_;
 };
 
+/// The gain of LambdaSelection at one lambda, by approximate leave-one-out; none for more than 500
+/// columns.
+std::optional<double> leave_one_out_gain(const DomainProblem& problem,
+                                         const DomainProblem::Fit& fit, double lambda, int threads);
+
 struct LambdaSelection {
   double lambda = 0;
   /// Mean log-likelihood of held-out rows' domains at lambda, less that of the domains' shares.

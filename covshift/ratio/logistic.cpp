@@ -117,12 +117,19 @@ double lambda_by_rule(const RatioOptions& options, const Samples& samples,
   }
   // Nothing to choose by: a sample of one row cannot be held out. The paper's choice instead.
   report["rule"] = "paper";
+  report["excess_per_norm"] = paper_excess(samples);
   return paper_lambda(samples);
 }
 
 }  // namespace
 
 double stable_floor(double train_total) { return std::min(train_total / 2, 100.0); }
+
+double paper_excess(const Samples& samples) {
+  const double confidence =
+      std::sqrt(2.0) + 2 * (1 + std::sqrt(2.0)) * std::sqrt(std::log(1 / 0.05));
+  return largest_range(samples) * confidence / std::sqrt(samples.train_total());
+}
 
 double paper_lambda(const Samples& samples) {
   const double confidence = 1 + (2 + std::sqrt(2.0)) * std::sqrt(std::log(1 / 0.05));
@@ -132,6 +139,18 @@ double paper_lambda(const Samples& samples) {
         "the values of a feature are too far apart for double precision; scale the features");
   }
   return range > 0 ? range * confidence / std::sqrt(2 * samples.train_total()) : 1.0;
+}
+
+double affine(const Rows& x, std::size_t i, std::span<const double> weights, double intercept) {
+  const double plain = x.dot(i, weights.data()) + intercept;
+  if (std::isfinite(plain)) return plain;
+  // The products overflow, perhaps to infinities of both signs: the sum of the scaled row tells
+  // which one it is.
+  double scale = 0;
+  x.each(i, [&](std::size_t, double value) { scale = std::max(scale, std::abs(value)); });
+  double sum = 0;
+  x.each(i, [&](std::size_t j, double value) { sum += value / scale * weights[j]; });
+  return scale * sum;
 }
 
 LogisticRatio::LogisticRatio(std::size_t cols, std::vector<std::int32_t> columns,
@@ -166,6 +185,10 @@ std::unique_ptr<LogisticRatio> LogisticRatio::fit(const RatioOptions& given, std
                             lambda));
   }
   problem.polish(*fit, lambda, options.threads);
+  if (options.judge && !report.contains("held_out_gain")) {
+    const auto gain = leave_one_out_gain(problem, *fit, lambda, options.threads);
+    if (gain) report["held_out_gain"] = *gain;
+  }
   report["lambda"] = lambda;
   report["iterations"] = fit->solution.iterations;
   report["gap"] = fit->solution.gap;
@@ -176,17 +199,7 @@ std::unique_ptr<LogisticRatio> LogisticRatio::fit(const RatioOptions& given, std
 
 void LogisticRatio::evaluate(const Rows& x, std::size_t first, std::size_t last,
                              std::span<double> out) const {
-  for (std::size_t i = first; i < last; ++i) {
-    out[i] = x.dot(i, weights_.data()) + intercept_;
-    if (std::isfinite(out[i])) continue;
-    // The products overflow, perhaps to infinities of both signs: the sum of the scaled row tells
-    // which one it is.
-    double scale = 0;
-    x.each(i, [&](std::size_t, double value) { scale = std::max(scale, std::abs(value)); });
-    double sum = 0;
-    x.each(i, [&](std::size_t j, double value) { sum += value / scale * weights_[j]; });
-    out[i] = scale * sum;
-  }
+  for (std::size_t i = first; i < last; ++i) out[i] = affine(x, i, weights_, intercept_);
 }
 
 void LogisticRatio::store(nlohmann::json& json) const {

@@ -10,7 +10,9 @@
 #include "covshift/ratio/diagnostics.hpp"
 #include "covshift/ratio/gaussian.hpp"
 #include "covshift/ratio/gaussian_basis.hpp"
+#include "covshift/ratio/held_out.hpp"
 #include "covshift/ratio/logistic.hpp"
+#include "covshift/ratio/quadratic.hpp"
 #include "covshift/ratio/rows.hpp"
 
 namespace covshift {
@@ -97,6 +99,8 @@ std::unique_ptr<DensityRatio> fit_method(const RatioOptions& options, std::size_
       return std::make_unique<NoRatio>(cols, options.columns);
     case RatioMethod::logistic:
       return LogisticRatio::fit(options, cols, samples);
+    case RatioMethod::quadratic:
+      return QuadraticRatio::fit(options, cols, samples);
     case RatioMethod::gaussian:
       return GaussianRatio::fit(options, cols, samples);
     case RatioMethod::ulsif:
@@ -106,8 +110,21 @@ std::unique_ptr<DensityRatio> fit_method(const RatioOptions& options, std::size_
       return fit_kliep(options, cols, samples);
     case RatioMethod::kmm:
       return fit_kmm(options, cols, samples);
+    case RatioMethod::automatic:
+      break;  // fit_ratio has picked one
   }
   fail_input("there is no density ratio number {}", static_cast<int>(options.method));
+}
+
+/// What `auto` tries, the simplest of equals first. RuLSIF estimates another ratio; kernel mean
+/// matching takes the square of the rows.
+std::vector<RatioMethod> candidates(const MatrixView& train, const MatrixView& target) {
+  std::vector<RatioMethod> methods = {RatioMethod::logistic, RatioMethod::quadratic,
+                                      RatioMethod::gaussian, RatioMethod::ulsif,
+                                      RatioMethod::kliep};
+  constexpr std::size_t most_kmm_rows = 2000;
+  if (train.rows + target.rows <= most_kmm_rows) methods.push_back(RatioMethod::kmm);
+  return methods;
 }
 
 /// What to know of the training weights: their mean, which is 1 for the true ratio, and how many
@@ -192,16 +209,22 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixV
   if (train.cols == 0) fail_input("a density ratio needs columns; there are none");
   check_options(given);
   check_weights(train_weight, train.rows);
+  const StopScope scope(given.cancelled);
+  if (given.method == RatioMethod::automatic) {
+    return pick_ratio(given, train, target, train_weight);
+  }
   RatioOptions options = given;
   options.columns = sound_columns(given.columns, train.cols);
-  const StopScope scope(options.cancelled);
   const Rows train_rows(train, options.columns);
   train_rows.check("the training data", options.threads);
   const std::vector<double> weight = merge_copies(train_rows, train_weight);
   const Rows target_rows(target, options.columns);
   target_rows.check("the target data", options.threads);
+  // These judge themselves by leaving out single rows, with their copies.
+  const bool by_likelihood =
+      options.method == RatioMethod::logistic || options.method == RatioMethod::quadratic;
   std::vector<double> target_weight;
-  if (options.method == RatioMethod::logistic) target_weight = merge_copies(target_rows, {});
+  if (by_likelihood) target_weight = merge_copies(target_rows, {});
   const Samples samples{train_rows, target_rows, weight, target_weight};
   std::unique_ptr<DensityRatio> ratio = fit_method(options, train.cols, samples);
   if (options.method == RatioMethod::none) return ratio;
@@ -210,7 +233,43 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixV
   ratio->bound_ = sample_bound(samples.train_total(), samples.target_total());
   for (double& l : at_train) l = std::min(l, ratio->bound_.weight);
   describe(at_train, weight, ratio->report_);
+  if (options.judge && !by_likelihood) {
+    ratio->report_["held_out_gain"] = judge_ratio(options, *ratio, train, target, train_weight);
+  }
   return ratio;
+}
+
+/// Every estimate that the data allow, judged alike: by the same held-out rows.
+std::unique_ptr<DensityRatio> pick_ratio(const RatioOptions& given, const MatrixView& train,
+                                         const MatrixView& target,
+                                         std::span<const double> train_weight) {
+  std::unique_ptr<DensityRatio> best;
+  nlohmann::json tried = nlohmann::json::array();
+  double most = 0;
+  for (const RatioMethod method : candidates(train, target)) {
+    RatioOptions options = given;
+    options.method = method;
+    options.judge = false;
+    std::unique_ptr<DensityRatio> ratio;
+    try {
+      ratio = fit_ratio(options, train, target, train_weight);
+      const double gain = judge_ratio(options, *ratio, train, target, train_weight);
+      nlohmann::json row = {{"method", ratio->name()}, {"held_out_gain", gain}};
+      for (const char* name : {"mean_weight", "effective_sample_size", "largest_share"}) {
+        row[name] = ratio->report_[name];
+      }
+      tried.push_back(std::move(row));
+      ratio->report_["held_out_gain"] = gain;
+      if (best && !(gain > most)) continue;
+      most = gain;
+      best = std::move(ratio);
+    } catch (const Error& error) {
+      if (error.kind() == Error::Kind::stopped || method == RatioMethod::logistic) throw;
+      tried.push_back({{"method", to_string(method)}, {"left_out", error.what()}});
+    }
+  }
+  best->report_["candidates"] = std::move(tried);
+  return best;
 }
 
 std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json) {
@@ -233,6 +292,11 @@ std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json) {
     case RatioMethod::logistic:
       ratio = LogisticRatio::load(cols, std::move(columns), std::move(report), json);
       break;
+    case RatioMethod::quadratic:
+      ratio = QuadraticRatio::load(cols, std::move(columns), std::move(report), json);
+      break;
+    case RatioMethod::automatic:
+      fail_input("{}: 'auto' is not an estimate; the file is damaged or was edited", what);
     case RatioMethod::gaussian:
       ratio = GaussianRatio::load(cols, std::move(columns), std::move(report), json);
       break;

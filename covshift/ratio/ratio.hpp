@@ -23,23 +23,27 @@
 namespace covshift {
 
 enum class RatioMethod {
-  none,      ///< no shift: the ratio is 1
-  logistic,  ///< train against target by logistic regression (the paper's estimator)
-  gaussian,  ///< a Gaussian fitted to each sample
-  ulsif,     ///< unconstrained least-squares importance fitting (Kanamori et al. 2009)
-  rulsif,    ///< its relative version (Yamada et al. 2011)
-  kliep,     ///< Kullback-Leibler importance estimation (Sugiyama et al. 2008)
-  kmm,       ///< kernel mean matching (Huang et al. 2007, Gretton et al. 2009)
+  none,       ///< no shift: the ratio is 1
+  automatic,  ///< the one under which held-out rows' samples are likeliest
+  logistic,   ///< train against target by logistic regression (the paper's estimator)
+  quadratic,  ///< the same with squares and products of columns where held-out rows support them
+  gaussian,   ///< a Gaussian fitted to each sample
+  ulsif,      ///< unconstrained least-squares importance fitting (Kanamori et al. 2009)
+  rulsif,     ///< its relative version (Yamada et al. 2011)
+  kliep,      ///< Kullback-Leibler importance estimation (Sugiyama et al. 2008)
+  kmm,        ///< kernel mean matching (Huang et al. 2007, Gretton et al. 2009)
 };
 
 template <>
 inline constexpr auto names<RatioMethod> =
     std::to_array<Named<RatioMethod>>({{RatioMethod::logistic, "logistic"},
+                                       {RatioMethod::quadratic, "quadratic"},
                                        {RatioMethod::gaussian, "gaussian"},
                                        {RatioMethod::ulsif, "ulsif"},
                                        {RatioMethod::rulsif, "rulsif"},
                                        {RatioMethod::kliep, "kliep"},
                                        {RatioMethod::kmm, "kmm"},
+                                       {RatioMethod::automatic, "auto"},
                                        {RatioMethod::none, "none"}});
 inline RatioMethod parse_ratio_method(std::string_view name) {
   return parse_name<RatioMethod>(name, "the density ratio");
@@ -72,7 +76,7 @@ struct RatioOptions {
   /// is given rows with every column.
   std::vector<std::int32_t> columns;
 
-  RatioLambda lambda;  ///< logistic only
+  RatioLambda lambda;  ///< logistic and quadratic only
 
   /// Kernel methods, kernels exp(-||x - c||^2 / (2 width^2)). Empty: cross-validated around the
   /// median distance (width) and over decades (regularisation; KLIEP has none).
@@ -84,6 +88,7 @@ struct RatioOptions {
   std::optional<double> kmm_slack;  ///< KMM: |mean weight - 1| at most this; empty: 1/sqrt(n_train)
 
   int folds = 5;
+  bool judge = true;  ///< report held_out_gain() of estimates that did not choose by it
   std::uint64_t seed = 0;
   double time_limit = 0;            ///< seconds for the choice of lambda; 0: none
   int threads = 0;                  ///< 0: all cores; the result is the same for any number
@@ -150,6 +155,9 @@ class DensityRatio {
   friend std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& options,
                                                  const MatrixView& train, const MatrixView& target,
                                                  std::span<const double> train_weight);
+  friend std::unique_ptr<DensityRatio> pick_ratio(const RatioOptions& given,
+                                                  const MatrixView& train, const MatrixView& target,
+                                                  std::span<const double> train_weight);
   friend std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json);
 };
 
@@ -159,6 +167,12 @@ class DensityRatio {
 std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& options, const MatrixView& train,
                                         const MatrixView& target,
                                         std::span<const double> train_weight = {});
+
+/// What fit_ratio does for `automatic`: the estimate with the largest held_out_gain(); the report
+/// lists all.
+std::unique_ptr<DensityRatio> pick_ratio(const RatioOptions& given, const MatrixView& train,
+                                         const MatrixView& target,
+                                         std::span<const double> train_weight);
 
 /// What to_json wrote; an Error (input) for anything else.
 std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json);

@@ -37,6 +37,16 @@ double log_likelihood(double log_odds, bool target) {
   return -(std::max(a, 0.0) + std::log1p(std::exp(-std::abs(a))));
 }
 
+/// The mean log-likelihood of rows' domains where only their shares are known.
+double likelihood_of_shares(const DomainProblem& problem) {
+  double target = 0;
+  for (std::size_t i = 0; i < problem.size(); ++i) {
+    if (problem.is_target(i)) target += problem.weight()[i];
+  }
+  const double share = target / problem.total();
+  return share * std::log(share) + (1 - share) * std::log1p(-share);
+}
+
 Score summarise(double lambda, const DomainProblem& problem, std::span<const double> held_out) {
   double sum = 0;
   double squares = 0;
@@ -205,6 +215,17 @@ void choose(std::span<const Score> path, double rows, LambdaSelection& selection
 
 }  // namespace
 
+std::optional<double> leave_one_out_gain(const DomainProblem& problem,
+                                         const DomainProblem::Fit& fit, double lambda,
+                                         int threads) {
+  const auto columns = static_cast<double>(problem.dims() + 1);
+  const double work = static_cast<double>(problem.size()) * columns * columns;
+  if (problem.sparse() || problem.dims() > leave_one_out_limit || work > most_work) return {};
+  const std::vector<double> held_out = leave_one_out(problem, fit, lambda, threads);
+  if (held_out.empty()) return {};
+  return summarise(lambda, problem, held_out).mean - likelihood_of_shares(problem);
+}
+
 LambdaSelection select_lambda(const Samples& samples, const RatioOptions& options, int folds) {
   const std::size_t d = samples.train.dims();
   const bool by_leave_one_out = d <= leave_one_out_limit;
@@ -212,10 +233,6 @@ LambdaSelection select_lambda(const Samples& samples, const RatioOptions& option
   const std::size_t affordable =
       by_leave_one_out ? static_cast<std::size_t>(most_work / (columns * columns)) : most_rows;
   const DomainProblem problem(samples, std::clamp(affordable, std::size_t{2000}, most_rows));
-  double target = 0;
-  for (std::size_t i = 0; i < problem.size(); ++i) {
-    if (problem.is_target(i)) target += problem.weight()[i];
-  }
   LambdaSelection selection;
   selection.report["held_out"] = by_leave_one_out ? "leave-one-out" : "folds";
   selection.report["rows"] = problem.size();
@@ -225,8 +242,7 @@ LambdaSelection select_lambda(const Samples& samples, const RatioOptions& option
                                       : path_by_folds(problem, options, folds, selection.report);
   if (path.empty()) return selection;
   choose(path, problem.total(), selection);
-  const double share = target / problem.total();
-  selection.gain -= share * std::log(share) + (1 - share) * std::log1p(-share);
+  selection.gain -= likelihood_of_shares(problem);
   // What a prior is to n rows, n lambda, is what the rows say; there are more of them in all.
   selection.lambda *= problem.sampled();
   return selection;

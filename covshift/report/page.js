@@ -104,15 +104,15 @@ const summary = () => {
   tile(worth < 1000 ? worth.toFixed(1) : count(worth), `effective sample size of ${count(diagnosis.train)} training rows`);
   tile(percent(diagnosis.support.share), `of the target without training support (${percent(diagnosis.support.expected)} if there were no shift)`);
   if (comparison) {
-    tile(comparison.winner || 'no clear winner', comparison.winner ? 'the best method' : `smallest ${METRICS[metricKey()]}: ${comparison.best}`);
+    tile(comparison.recommended, comparison.winner ? 'to use: the best method'
+         : 'to use: no clear winner, ' +
+           (comparison.recommended === comparison.best ? `the smallest ${METRICS[metricKey()]}`
+            : `the default; the smallest ${METRICS[metricKey()]}: ${comparison.best}`));
   }
   box.append(tiles);
-  if (comparison) box.append(make('p', {id: 'statement'}, comparison.statement));
+  box.append(make('p', {id: 'statement'}, comparison ? comparison.statement : r.why));
   box.append(make('h3', {}, 'Why'), make('ul', {id: 'reasons'}, ...r.reasons.map(x => make('li', {}, x.text))));
-  if (r.verdict !== 'undetermined') {
-    box.append(make('h3', {}, 'Next'),
-               make('code', {id: 'command'}, `covshift fit TRAIN --target TARGET --label COL ${r.command} -o MODEL.json`));
-  }
+  if (r.command) box.append(make('h3', {}, 'Next'), make('code', {id: 'command'}, r.command));
 };
 
 // --- where
@@ -186,9 +186,12 @@ const methods = () => {
   const list = comparison.methods;
   const truth = comparison.judged_by === 'truth';
   const judged = m => truth ? m.truth : m.estimated;
+  const doubtful = !list[0].estimated.reliable;
   const box = section('methods', 'The methods',
       'Estimates come from held-out training rows weighted to look like the target' +
-      (truth ? '; true values from labelled target rows.' : '. Labels of the target (--truth) would settle it.'));
+      (truth ? '; true values from labelled target rows.' : '. Labels of the target (--truth) would settle it.') +
+      (doubtful ? ' With a question mark they are guesses: the rows are too few, or the target is too far from them, ' +
+                  'for a score or its error to mean anything.' : ''));
   const choice = make('select', {'aria-label': 'metric', id: 'metric'},
                       ...Object.entries(METRICS).map(([key, name]) => make('option', {value: key}, name)));
   choice.value = metricKey();
@@ -202,15 +205,24 @@ const methods = () => {
                    ['result', m => m.method === comparison.best ? 'best' : m.tied ? 'tied' : '', 'text'],
                    ['behind the best', m => m.behind, estimate]];
   for (const [name, get] of [['estimated ', m => m.estimated], ...(truth ? [['true ', m => m.truth]] : [])]) {
+    const form = get(list[0]).reliable ? estimate : e => e.value === null ? '–' : estimate(e) + ' ?';
     for (const key of ['error', 'log_loss_bits', 'brier']) {
-      columns.push([name + METRICS[key], m => get(m)[key], estimate]);
+      columns.push([name + METRICS[key], m => get(m)[key], form]);
     }
   }
   columns.push(['loss', m => m.loss, 'text'], ['assumption', m => m.generalize, 'text'], ['lambda', m => m.lambda]);
   table(box, 'methods-table', 'Every method, its model selection included; ± one standard error', columns, list, m => m.method === comparison.best);
+  for (const m of list.filter(m => m.choice)) {
+    const inner = fold(box, `What ${m.method} tried`);
+    inner.append(make('p', {class: 'muted'}, m.choice + '.'));
+    table(inner, `tried-${m.method}`, 'Candidates, their held-out losses and their shares in the model (docs/choice.md)', [
+      ['features', t => t.features, 'text'], ['assumption', t => t.generalize, 'text'], ['lambda', t => t.lambda],
+      ['chosen by', t => t.lambda_choice, 'text'], ['held-out loss', t => t.loss], ['its error', t => t.standard_error],
+      ['share', t => t.share, percent]], m.selection);
+  }
   table(fold(box, 'Certificates'), 'certificates-table',
         'What the training problem itself promises, in the method’s own loss (docs/certificate.md)', [
-    ['method', m => m.method, 'text'], ['game value', m => m.certificate.game_value], ['duality gap', m => m.certificate.gap],
+    ['method', m => m.method, 'text'], ['promised bound', m => m.certificate.bound], ['game value', m => m.certificate.game_value], ['duality gap', m => m.certificate.gap],
     ['worst case on the target', m => m.certificate.target_value], ['risk on the target', m => m.certificate.target_risk],
     ['mean weight', m => m.certificate.mean_weight], ['effective sample size', m => m.effective_sample_size],
     ['reliable', m => m.certificate.reliable ? 'yes' : 'no', 'text']], list);

@@ -205,19 +205,30 @@ std::vector<double> defensive_importance(std::span<const double> log_weight,
   return v;
 }
 
-std::vector<double> held_out_potentials(const Problem& problem, const CrossValidation& options) {
+HeldOutFits held_out_fits(const Problem& problem, const CrossValidation& options,
+                          std::span<const double> start, std::size_t enough) {
   const StopScope scope(options.cancelled);
-  const std::vector<int> fold = checked_folds(problem, options);
+  HeldOutFits out;
+  out.fold = checked_folds(problem, options);
+  std::size_t count = 0;
+  int last = 0;
+  while (last < options.folds && (last == 0 || count < enough)) {
+    count += static_cast<std::size_t>(std::count(out.fold.begin(), out.fold.end(), last++));
+  }
   const auto k = static_cast<std::size_t>(problem.game->labels());
-  std::vector<double> psi(problem.features.rows * k, 0.0);
-  parallel_tasks(options.threads, static_cast<std::size_t>(options.folds), [&](std::size_t f) {
-    const std::vector<double> weight = weights_without(problem, fold, static_cast<int>(f));
+  out.potentials.assign(problem.features.rows * k, 0.0);
+  out.weights.resize(static_cast<std::size_t>(last));
+  parallel_tasks(options.threads, out.weights.size(), [&](std::size_t f) {
+    const std::vector<double> weight = weights_without(problem, out.fold, static_cast<int>(f));
     Problem training = problem;
     training.sample_weight = weight;
-    const Solution solution = solve_or_throw(training, fold_options(options));
-    held_out_psi(problem, fold, static_cast<int>(f), solution.weights, psi.data());
+    SolveOptions solve_options = fold_options(options);
+    solve_options.start = start;
+    out.weights[f] = solve_or_throw(training, solve_options).weights;
+    held_out_psi(problem, out.fold, static_cast<int>(f), out.weights[f], out.potentials.data());
   });
-  return psi;
+  for (int& f : out.fold) f = f < last ? f : -1;
+  return out;
 }
 
 const CrossValidated& best(std::span<const CrossValidated> points) {

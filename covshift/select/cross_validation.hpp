@@ -1,6 +1,7 @@
 // select/: folds, cross validation, importance-weighted cross validation. Uses learn/ and base/.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
@@ -61,10 +62,16 @@ double refined_lambda(std::span<const CrossValidated> points);
 std::vector<double> defensive_importance(std::span<const double> log_weight,
                                          std::span<const double> sample_weight);
 
-/// The potentials of every example, m x K, from a fit without its fold at the problem's lambda, on
-/// the folds of held_out; 0 for examples of weight 0. Ignores options.lambdas and
-/// importance.
-std::vector<double> held_out_potentials(const Problem& problem, const CrossValidation& options);
+/// Fits at the problem's lambda, each without a fold of held_out's, and what they say of it.
+struct HeldOutFits {
+  std::vector<int> fold;           ///< that each example is left out with; -1: none
+  std::vector<double> potentials;  ///< m x K, by the fit without the example; 0 for fold -1
+  std::vector<std::vector<double>> weights;  ///< T of each fit
+};
+/// `start`: weights to begin from, as those of the fit to all examples; empty: none. Folds are left
+/// out until `enough` examples have been, and at least one. Ignores options.lambdas and importance.
+HeldOutFits held_out_fits(const Problem& problem, const CrossValidation& options,
+                          std::span<const double> start = {}, std::size_t enough = SIZE_MAX);
 
 /// The point of the smallest loss; on ties the largest lambda.
 const CrossValidated& best(std::span<const CrossValidated> points);

@@ -12,14 +12,21 @@
 namespace covshift {
 namespace {
 
-/// `count` rows of a portion, in proportion to the normal density along one principal component.
+/// How to draw from one portion.
+struct Portion {
+  const char* name;
+  std::size_t count;
+  BiasedSampling::Interval a, b;
+  bool replacement;
+};
+
+/// Rows of a portion, in proportion to the normal density along one principal component.
 std::vector<std::size_t> draw(const MatrixView& x, const std::vector<std::size_t>& portion,
-                              std::size_t count, const BiasedSampling& options, Random& random,
-                              const char* what, BiasedSample::Draw& draw) {
+                              const Portion& options, Random& random, BiasedSample::Draw& draw) {
   const Matrix rows = take_rows(x, portion);
   draw.component = random.below(std::min(rows.rows, rows.cols));
-  draw.a = random.uniform(options.a_low, options.a_high);
-  draw.b = random.uniform(options.b_low, options.b_high);
+  draw.a = random.uniform(options.a.low, options.a.high);
+  draw.b = random.uniform(options.b.low, options.b.high);
   const Matrix projected = Pca::fit(rows.view(), draw.component + 1).transform(rows.view());
   const std::vector<double> m =
       take_column(projected.view(), static_cast<std::int32_t>(draw.component));
@@ -36,11 +43,11 @@ std::vector<std::size_t> draw(const MatrixView& x, const std::vector<std::size_t
     weight[i] = std::exp(-z * z / 2);
   }
   std::vector<std::size_t> drawn;
-  while (drawn.size() < count) {
+  while (drawn.size() < options.count) {
     const double total = std::accumulate(weight.begin(), weight.end(), 0.0);
     if (!(total > 0)) {
-      fail_input("the {} portion has only {} rows to draw without replacement, not {}", what,
-                 drawn.size(), count);
+      fail_input("the {} portion has only {} rows to draw without replacement, not {}",
+                 options.name, drawn.size(), options.count);
     }
     double left = random.uniform() * total;
     std::size_t i = 0;
@@ -61,9 +68,12 @@ void check(const MatrixView& x, const BiasedSampling& options) {
   if (!(options.quantile > 0 && options.quantile < 1)) {
     fail_input("the split quantile must lie in (0, 1), not {}", options.quantile);
   }
-  if (!(options.a_low > 0 && options.a_high >= options.a_low) ||
-      !(options.b_low > 0 && options.b_high >= options.b_low)) {
-    fail_input("the intervals of a and b must be positive and in order");
+  for (const auto& range : {options.a, options.b, options.target_a.value_or(options.a),
+                            options.target_b.value_or(options.b)}) {
+    if (!(range.low > 0 && range.high >= range.low && std::isfinite(range.high))) {
+      fail_input("the intervals of a and b must be positive and in order, not {} to {}", range.low,
+                 range.high);
+    }
   }
   if (!(options.crossing >= 0 && options.crossing < 1)) {
     fail_input("the crossing probability must lie in [0, 1), not {}", options.crossing);
@@ -100,8 +110,13 @@ BiasedSample biased_sample(const MatrixView& x, const BiasedSampling& options) {
     const bool crosses = options.crossing > 0 && random.uniform() < options.crossing;
     ((values[i] <= sample.threshold) != crosses ? train : target).push_back(i);
   }
-  sample.train = draw(x, train, options.train, options, random, "training", sample.train_draw);
-  sample.target = draw(x, target, options.target, options, random, "target", sample.target_draw);
+  sample.train =
+      draw(x, train, {"training", options.train, options.a, options.b, options.replacement}, random,
+           sample.train_draw);
+  sample.target = draw(x, target,
+                       {"target", options.target, options.target_a.value_or(options.a),
+                        options.target_b.value_or(options.b), options.replacement},
+                       random, sample.target_draw);
   return sample;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "covshift/data/matrix.hpp"
@@ -13,11 +14,16 @@ namespace covshift {
 ///     mu = min + (max - min)/a,   sigma = std/b
 /// of that projection. Choices the paper does not specify are options.
 struct BiasedSampling {
-  int feature = -1;              ///< the column to split by; -1: drawn at random
-  double quantile = 0.5;         ///< rows up to this quantile of it are the training portion
-  double crossing = 0;           ///< the probability that a row moves to the other portion
-  double a_low = 2, a_high = 4;  ///< a is drawn uniformly from this interval
-  double b_low = 1, b_high = 2;  ///< and b from this one
+  int feature = -1;       ///< the column to split by; -1: drawn at random
+  double quantile = 0.5;  ///< rows up to this quantile of it are the training portion
+  double crossing = 0;    ///< the probability that a row moves to the other portion
+  struct Interval {
+    double low = 0, high = 0;
+  };
+  Interval a{2, 4};  ///< a is drawn uniformly from this interval
+  Interval b{1, 2};  ///< and b from this one
+  /// The target portion's own intervals; none: those of the training portion.
+  std::optional<Interval> target_a, target_b;
   std::size_t train = 100, target = 100;  ///< rows to draw from each portion
   bool replacement = true;
   unsigned long long seed = 0;

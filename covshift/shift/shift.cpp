@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
 
 #include "covshift/base/error.hpp"
 #include "covshift/data/json_fields.hpp"
@@ -35,6 +37,22 @@ void check_given(std::span<const double> given, std::size_t rows, const std::str
 
 std::span<const double> some(std::span<const double> all, std::size_t first, std::size_t n) {
   return all.empty() ? all : all.subspan(first, n);
+}
+
+/// The ratio of these columns, or of all of them, without those to be left out; 1 if none is left.
+std::shared_ptr<const DensityRatio> ratio_of(const std::vector<std::int32_t>& columns,
+                                             const ShiftOptions& options, const MatrixView& train,
+                                             const MatrixView& target,
+                                             std::span<const double> sample_weight) {
+  RatioOptions ratio = options.ratio;
+  const std::set<std::int32_t> out(options.left_out.begin(), options.left_out.end());
+  if (columns.size() < train.cols || !out.empty()) {
+    for (const std::int32_t j : columns) {
+      if (!out.contains(j)) ratio.columns.push_back(j);
+    }
+    if (ratio.columns.empty()) ratio.method = RatioMethod::none;
+  }
+  return fit_ratio(ratio, train, target, sample_weight);
 }
 
 /// Of the rows of positive weight.
@@ -69,7 +87,7 @@ Shift::Shift(const Views& views)
       trusted_(views.names.size()),
       given_view_ratio_(views.names.size()),
       given_view_generalization_(views.names.size()) {
-  for (const std::string& name : views.names) views_.push_back({name, 0, false});
+  for (const std::string& name : views.names) views_.push_back({.name = name});
   lay_out();
 }
 
@@ -96,13 +114,14 @@ Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, cons
   Shift shift(views);
   shift.bias_ = options.bias;
   shift.given_ratio_ = options.given_ratio;
-  RatioOptions ratio = options.ratio;
   if (options.given_ratio) {
     check_given(given_train.log_ratio, train.rows, "log density ratio");
     check_given(given_target.log_ratio, target.rows, "log density ratio");
     // The joint ratio does not determine the ratios of views: those are estimated.
   } else {
-    shift.joint_ = fit_ratio(ratio, train, target, sample_weight);
+    std::vector<std::int32_t> all(train.cols);
+    std::iota(all.begin(), all.end(), 0);
+    shift.joint_ = ratio_of(all, options, train, target, sample_weight);
   }
   shift.reach_ = largest_of(shift.joint_ ? log_ratios(*shift.joint_, train)
                                          : std::vector<double>(given_train.log_ratio.begin(),
@@ -135,8 +154,7 @@ Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, cons
     } else {
       own = shift.joint_;
       if (views.columns[v].size() < train.cols) {
-        ratio.columns = views.columns[v];
-        own = fit_ratio(ratio, train, target, sample_weight);
+        own = ratio_of(views.columns[v], options, train, target, sample_weight);
       }
       view.kl = symmetric_kl(log_ratios(*own, train), log_ratios(*own, target), sample_weight);
     }
@@ -249,7 +267,8 @@ Shift::Ratios Shift::at(const MatrixView& x, const GivenDensities& given) const 
 nlohmann::json Shift::to_json() const {
   nlohmann::json views = nlohmann::json::array();
   for (std::size_t v = 0; v < views_.size(); ++v) {
-    nlohmann::json view = {{"kl", views_[v].kl}, {"generalized", views_[v].generalized}};
+    nlohmann::json view = {{"kl", estimated() || given_ratio_ ? views_[v].kl : 0},
+                           {"generalized", views_[v].generalized}};
     if (views_[v].generalized && view_ratio_[v]) view["ratio"] = view_ratio_[v]->to_json();
     if (given_view_ratio_[v]) view["given_ratio"] = true;
     if (given_view_generalization_[v]) view["given_generalization"] = true;
@@ -293,7 +312,8 @@ Shift Shift::from_json(const nlohmann::json& json, const Views& views) {
     };
     shift.given_view_ratio_[v] = flag("given_ratio");
     shift.given_view_generalization_[v] = flag("given_generalization");
-    shift.views_[v].kl = json_field<double>(list[v], "kl", "shift");
+    const auto kl = json_field<double>(list[v], "kl", "shift");
+    if (shift.joint_ || shift.given_ratio_) shift.views_[v].kl = kl;
     shift.views_[v].generalized = json_field<bool>(list[v], "generalized", "shift");
     if (!shift.views_[v].generalized) continue;
     if (shift.assumption_.kind != Kind::views) {

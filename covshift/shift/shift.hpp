@@ -2,6 +2,7 @@
 // w and the scales r_v of every example.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
@@ -35,6 +36,8 @@ struct ShiftOptions {
   double view_threshold = 0.1;
   BiasAssumption bias = BiasAssumption::joint;
   RatioOptions ratio;
+  /// Columns that say nothing about a shift, such as names of rows: no ratio looks at them.
+  std::vector<std::int32_t> left_out;
   bool given_ratio = false;  ///< the joint log ratio is given with the rows, not estimated
 };
 
@@ -57,14 +60,15 @@ struct GivenDensities {
 
 struct ViewShift {
   std::string name;
-  double kl = 0;  ///< symmetric KL of train and target in this view (paper's supplement)
+  /// Symmetric KL of train and target in this view (paper's supplement); NaN: not estimated.
+  double kl = std::numeric_limits<double>::quiet_NaN();
   bool generalized = false;
 };
 
 /// A fitted shift: gives w and r for any rows, one by one.
 class Shift {
  public:
-  /// No target: w = 1, r = 1.
+  /// No target, or none that matters: w = 1, r = 1.
   explicit Shift(const Views& views);
   /// Estimates the ratios that are not given, joint and of every view, and each view's KL.
   static Shift fit(const Assumption& assumption, const ShiftOptions& options, const Views& views,

@@ -12,5 +12,6 @@ void bind_model(nanobind::module_& m);
 void bind_ratio(nanobind::module_& m);
 void bind_diagnose(nanobind::module_& m);
 void bind_promise(nanobind::module_& m);
+void bind_report(nanobind::module_& m);
 
 }  // namespace covshift::python

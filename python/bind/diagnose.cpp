@@ -20,7 +20,6 @@ std::string diagnose_data(Data& train, Data& target, const std::vector<std::stri
       without_objects(diagnose_options(own, inputs), options, inputs.view_groups, own.ratio);
   table.push_back(threads_option(own.threads));
   set_options(table, options);
-  own.views = inputs.view_groups.empty() ? inputs.views : "FILE";
   return interruptible(progress, [&](const Control& control) {
     const StopScope scope(control.cancelled);
     own.progress = control.progress;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/error.hpp"
+#include "covshift/model/linear_form.hpp"
 #include "covshift/shift/methods.hpp"
 #include "python/bind/bind.hpp"
 #include "python/bind/data.hpp"
@@ -22,7 +23,7 @@ Model fit(Data& data, Data* target, const std::vector<std::string>& names,
     Input input = data.input(names);
     input.labels = {labels.data(), labels.size()};
     input.weight = span_of(weight);
-    PreparedPair pair(data, input, target, model, model.fit.solve.threads);
+    PreparedPair pair(data, input, target, inputs_of(model), model.fit.solve.threads);
     return Model::fit(std::move(pair.preparation), pair.train,
                       target != nullptr ? &pair.target : nullptr, model.fit);
   });
@@ -52,6 +53,12 @@ auto potentials(const Model& model, Data& data, int threads) {
 auto log_ratio(const Model& model, Data& data, int threads) {
   Predictions p = predict(model, data, threads);
   return to_numpy(std::move(p.log_ratio), {p.rows});
+}
+
+auto prediction_sets(const Model& model, Data& data, int threads, double alpha) {
+  const Predictions p = predict(model, data, threads);
+  return to_numpy(model.classifier().sets(p, alpha),
+                  {p.rows, static_cast<std::size_t>(model.classifier().game().labels())});
 }
 
 /// The loss as an option: its name, or the matrix of costs.
@@ -104,10 +111,26 @@ std::vector<std::string> feature_names(const Model& model) {
   return model.classifier().components().front().features.names(columns);
 }
 
-auto weights(const Model& model) {
-  const std::span<const double> t = model.classifier().components().front().weights;
+/// Weights K x outputs and biases K of the first component, as the solver has them.
+nb::tuple weights(const Model& model) {
+  const Component& first = model.classifier().components().front();
   const auto k = static_cast<std::size_t>(model.classifier().game().labels());
-  return to_numpy(std::vector<double>(t.begin(), t.end()), {t.size() / k, k});
+  const std::size_t outputs = first.weights.size() / k - (first.bias ? 1 : 0);
+  std::vector<double> coef(k * outputs);
+  std::vector<double> bias(k, 0.0);
+  for (std::size_t y = 0; y < k; ++y) {
+    for (std::size_t j = 0; j < outputs; ++j) coef[y * outputs + j] = first.weights[j * k + y];
+    if (first.bias) bias[y] = first.weights[outputs * k + y];
+  }
+  return nb::make_tuple(to_numpy(std::move(coef), {k, outputs}), to_numpy(std::move(bias), {k}));
+}
+
+/// Coefficients K x columns and intercepts K in the units of the data.
+nb::tuple linear(const Model& model) {
+  LinearForm form = linear_form(model);
+  const std::size_t k = form.intercept.size();
+  return nb::make_tuple(to_numpy(std::move(form.coef), {k, form.columns}),
+                        to_numpy(std::move(form.intercept), {k}));
 }
 
 }  // namespace
@@ -118,10 +141,14 @@ void bind_model(nb::module_& m) {
       .def("probabilities", &probabilities, nb::arg("data"), nb::arg("threads"))
       .def("potentials", &potentials, nb::arg("data"), nb::arg("threads"))
       .def("log_ratio", &log_ratio, nb::arg("data"), nb::arg("threads"))
+      .def("prediction_sets", &prediction_sets, nb::arg("data"), nb::arg("threads"),
+           nb::arg("alpha"))
       .def("certificate", &certificate)
       .def("views", &view_list)
       .def("report", [](const Model& model) { return model.report_json().dump(); })
       .def("weights", &weights)
+      .def("not_linear", &not_linear)
+      .def("linear_form", &linear)
       .def("feature_names", &feature_names)
       .def("sources", &sources)
       .def_prop_ro("classes",

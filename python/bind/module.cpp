@@ -64,4 +64,5 @@ NB_MODULE(_core, m) {
   bind_ratio(m);
   bind_diagnose(m);
   bind_promise(m);
+  bind_report(m);
 }

@@ -54,7 +54,7 @@ std::vector<std::string> texts(const Option& o, nb::handle value) {
 }
 
 bool given_as_text(const nb::dict& given, const char* name) {
-  return !given.contains(name) || nb::isinstance<nb::str>(given[name]);
+  return !given.contains(name) || given[name].is_none() || nb::isinstance<nb::str>(given[name]);
 }
 
 void leave_out(Options& table, std::string_view python) {

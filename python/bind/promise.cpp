@@ -6,7 +6,7 @@
 #include "covshift/promise/concept.hpp"
 #include "covshift/promise/conformal.hpp"
 #include "covshift/promise/estimate.hpp"
-#include "covshift/promise/held_out_ratio.hpp"
+#include "covshift/ratio/held_out.hpp"
 #include "python/bind/bind.hpp"
 #include "python/bind/data.hpp"
 #include "python/bind/options.hpp"

@@ -1,18 +1,37 @@
 """Classification under covariate shift, with a certificate.
 
-    >>> import covshift
-    >>> model = covshift.RobustClassifier().fit(X, y, X_target)     # X_target: where it will be used
-    >>> model.predict_proba(X_target), model.certificate_
+Learn from labelled rows and from the unlabelled rows that the model will meet:
+
+>>> import covshift
+>>> from sklearn.datasets import load_wine
+>>> X, y = load_wine(return_X_y=True)
+>>> X_train, X_target, y_train, y_target = covshift.biased_split(X, y, feature=8, n_target=80)
+>>> model = covshift.RobustClassifier().fit(X_train, y_train, X_target)
+>>> model.predict_proba(X_target).shape
+(80, 3)
 
 The C++ library does the work; this package provides scikit-learn estimators.
 """
 
-from ._classifier import Certificate, RobustClassifier, View
+from ._classifier import Certificate, RobustClassifier, Tried, View
 from ._core import __version__
 from ._diagnose import Diagnosis, diagnose
-from ._methods import METHODS
+from ._methods import (
+    adv01,
+    auto,
+    iw,
+    iw_svm,
+    lr,
+    overlap,
+    overlap01,
+    robust,
+    robust01,
+    robust01_view,
+    robust_view,
+    svm,
+)
 from ._promise import ConformalClassifier, TargetPerformance, estimate
-from ._ratio import KLIEP, KMM, ULSIF, GaussianRatio, LogisticRatio
+from ._ratio import KLIEP, KMM, ULSIF, DensityRatio, GaussianRatio, LogisticRatio
 from ._sampling import BiasedSample, biased_sample, biased_split
 from ._scoring import ImportanceWeightedScorer, Target, importance_weighted_scorer
 
@@ -20,6 +39,7 @@ __all__ = [
     "BiasedSample",
     "Certificate",
     "ConformalClassifier",
+    "DensityRatio",
     "Diagnosis",
     "GaussianRatio",
     "ImportanceWeightedScorer",
@@ -29,24 +49,25 @@ __all__ = [
     "RobustClassifier",
     "Target",
     "TargetPerformance",
+    "Tried",
     "ULSIF",
     "View",
     "__version__",
+    "adv01",
+    "auto",
     "biased_sample",
     "biased_split",
     "diagnose",
     "estimate",
     "importance_weighted_scorer",
-    *METHODS,
+    "iw",
+    "iw_svm",
+    "lr",
+    "overlap",
+    "overlap01",
+    "robust",
+    "robust01",
+    "robust01_view",
+    "robust_view",
+    "svm",
 ]
-
-
-def __getattr__(name: str):
-    """The methods, such as ``covshift.robust()``: rows of the library's table."""
-    if name in METHODS:
-        return METHODS[name]
-    raise AttributeError(f"module 'covshift' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *METHODS])

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
@@ -27,14 +29,41 @@ from ._data import (
     warn_of,
 )
 from ._frames import frame_of, has_categories
-from ._options import documented, seed_of, shown, store, thread_count
-from ._ratio import ratio_option
+from ._labels import abstain_value, as_labels, class_name, encode, refuse_missing, with_class_weight
+from ._options import documented, seed_of, shown, thread_count
+from ._ratio import DensityRatio, ratio_option
+from ._typing import (
+    ClassWeight,
+    Costs,
+    Data,
+    Floats,
+    Labels,
+    Lambda,
+    Missing,
+    Progress,
+    RandomState,
+    RatioLambda,
+    Scale,
+    Views,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import ParamSpec, Self
+
+    P = ParamSpec("P")
 
 
 @dataclass(frozen=True)
 class Certificate:
     """What is known about the target without its labels; docs/certificate.md explains each number."""
 
+    bound: float | None
+    estimate: float | None
+    reason: str
+    uninformed: float
+    held_out: int
+    effective_sample_size: float
+    ratio_p_value: float
     game_value: float
     gap: float
     target_value: float | None
@@ -50,7 +79,8 @@ class Certificate:
 
 
 class View(NamedTuple):
-    """A group of columns, how far it shifted, whether its evidence is trusted, and its feature maps."""
+    """A group of columns, how far it shifted (``kl``, nan where no density ratio was needed), whether its
+    evidence is trusted, and its feature maps."""
 
     name: str
     features: list[str]
@@ -70,6 +100,20 @@ class Tried(NamedTuple):
     share: float
 
 
+def _if_largest_potential_wins(method: Callable[P, Floats]) -> Callable[P, Floats]:
+    """The method, for losses whose likeliest action is the class with the largest potential."""
+
+    def check(self: RobustClassifier) -> bool:
+        if isinstance(self.loss, str) and self.loss in ("log", "zero-one", "hinge"):
+            return True
+        raise AttributeError(
+            "decision_function is for the losses 'log', 'zero-one' and 'hinge', where the largest "
+            "potential wins; predict_proba ranks the actions, and potentials(X) gives the potentials"
+        )
+
+    return available_if(check)(method)
+
+
 @documented
 class RobustClassifier(ClassifierMixin, CoreEstimator):
     """A classifier for data whose inputs differ from those it was trained on.
@@ -80,86 +124,183 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
     Parameters
     ----------
     {parameters}
-    progress : bool or callable
-        True prints a line on stderr; a callable is called with the stage and the share done.
+    class_weight : dict or "balanced", default=None
+        Multiplies the weights of the rows of a class, as if ``sample_weight`` did: a dict of classes to
+        factors (1 if a class is not in it), or "balanced": classes weigh the same in total.
+    verbose : int, default=0
+        Above 0, ``fit`` shows its progress and prints what it chose.
 
-    Beyond these values, ``loss`` may be a matrix of costs with a row for each action and a column for
-    each class; ``generalize="auto"`` lets held-out rows choose: a mixture of logistic regression and
-    models that allow for the shift if the loss is "log", one of them otherwise; ``views`` may
-    be a dict of names to lists of columns, by name (* and ? are wildcards) or number, or to
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    actions_ : ndarray of shape (n_actions,)
+        What ``predict`` can return and the columns of ``predict_proba``: the classes, plus ``abstain_``
+        if the loss has that action; "action 1", ... for a cost matrix whose rows are neither.
+    abstain_ : str or number
+        What ``predict`` returns to abstain (only if the loss has that action): "abstain" if classes are
+        strings; for numbers -1, or the smallest class minus one if that is less.
+    method_ : str
+        The method that was fitted: the row of the table of methods with this loss and assumption ("lr",
+        "robust-view", ...), or "auto". Without a target, the method that ignores the shift.
+    coef_ : ndarray of shape (1, n_columns) for two classes, else (n_classes, n_columns)
+        With ``intercept_``: ``X @ coef_.T + intercept_`` is ``decision_function(X)``, in the units of the
+        data, as in scikit-learn (for columns scaled to deviation 1, where a row is within 8 deviations
+        of the mean). Columns with categories or missing values count as their encoding,
+        ``feature_names_``. Only models whose potentials are linear in x have it: one component, linear
+        features, and evidence that does not fade (``generalize`` "none" or "test"); others raise
+        AttributeError.
+    intercept_ : ndarray of shape (1,) for two classes, else (n_classes,)
+        See ``coef_``.
+    coef_scaled_ : ndarray of shape (n_classes, n_outputs)
+        The solver's weights for the scaled columns or the outputs of the feature maps, named by
+        ``feature_names_``; of a mixture, those of its largest share. Every model has them.
+    intercept_scaled_ : ndarray of shape (n_classes,)
+        The solver's weights for the constant feature; 0 if ``bias="none"``.
+    feature_names_ : list of str
+        Names of the columns of ``coef_scaled_``.
+    certificate_ : Certificate
+        What is promised for the target.
+    views_ : list of View
+        The views, each with its KL and whether it is trusted.
+    choice_ : str
+        Why this model, in words; empty if nothing was chosen.
+    tried_ : list of Tried
+        What was tried, with its held-out loss and its share in the model; 0 if it was not used.
+    lam_ : float
+        The regularisation used; of a mixture, that of its largest share.
+    n_iter_, gap_, status_ : int, float, str
+        Of the solver.
+    path_ : list of tuple
+        Held-out losses of the cross validation: (method, generalize, [(lam, loss, error), ...]).
+    effective_sample_size_ : float or None
+        Of the weighted training sample; None without a target, or if the method ignores it.
+    n_features_in_ : int
+        Columns of the data.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if they have any.
+
+    Notes
+    -----
+    Beyond the values above, ``loss`` may be a matrix of costs with a row for each action and a column
+    for each class; ``generalize="auto"`` lets held-out rows choose: a mixture of logistic regression and
+    models that allow for the shift if the loss is "log", one of them otherwise; ``views`` may be a dict
+    of names to lists of columns, by name (* and ? are wildcards) or number, or to
     ``{"columns": [...], "features": "nystroem:200"}``; a column may be in several views, and columns in
     no group form the view "rest"; ``ratio`` may be an estimator such as ``KMM(bound=20)``, whose
     options are used with the scaling, seed and threads of this one; ``random_state`` may be a
     RandomState or None, and an integer is the program's --seed; ``threads=None`` uses all cores of the
     process. With ``scale="none"`` a contiguous matrix is never copied.
 
-    Attributes
-    ----------
-    classes_ : the classes, in order.
-    actions_ : what ``predict`` can return and the columns of ``predict_proba``: the classes, plus
-        ``abstain_`` if the loss has that action; "action 1", ... for a cost matrix whose rows are
-        neither.
-    abstain_ : what ``predict`` returns to abstain (only if the loss has that action): "abstain" if
-        classes are strings; for numbers -1, or the smallest class minus one if that is less.
-    certificate_ : what is promised for the target.
-    views_ : the views, each with its KL and whether it is trusted.
-    choice_ : why this model, in words, if something was chosen.
-    tried_ : what was tried: (features, generalize, lam, loss, error, share) with the held-out loss and the
-        share in the model; 0 if it was not used.
-    lam_ : the regularisation used; of a mixture, that of its largest share.
-    coef_ : weights of the features (rows; the bias last) for each class. Linear features are the
-        encoded, scaled columns; otherwise a row for each output of the views' maps, in the order of
-        ``feature_names_``. Of a mixture, those of its largest share.
-    feature_names_ : names of the rows of ``coef_`` but the bias.
-    n_iter_, gap_, status_ : of the solver.
-    path_ : held-out losses of the cross validation: (method, generalize, [(lam, loss, error), ...]).
-    effective_sample_size_ : of the weighted training sample; None without a target.
-    n_features_in_, feature_names_in_ : of the data.
-
     Examples
     --------
     >>> from sklearn.datasets import load_wine
     >>> import covshift
     >>> X, y = load_wine(return_X_y=True)
-    >>> X_train, X_target, y_train, y_target = covshift.biased_split(X, y, n_train=60, n_target=60)
+    >>> X_train, X_target, y_train, y_target = covshift.biased_split(X, y, feature=8, n_target=60)
     >>> model = covshift.RobustClassifier().fit(X_train, y_train, X_target)
-    >>> print(model.certificate_)  # doctest: +SKIP
+    >>> model.predict(X_target).shape, model.predict_proba(X_target).shape
+    ((60,), (60, 3))
+    >>> model.status_
+    'converged'
+
+    Logistic regression has coefficients in the units of the data:
+
+    >>> plain = covshift.lr(lam=0.1).fit(X_train, y_train)
+    >>> plain.coef_.shape, plain.intercept_.shape
+    ((3, 13), (3,))
     """
+
+    classes_: npt.NDArray[Any]
+    actions_: npt.NDArray[Any]
+    abstain_: Any
+    method_: str
+    coef_scaled_: Floats
+    intercept_scaled_: Floats
+    feature_names_: list[str]
+    certificate_: Certificate
+    views_: list[View]
+    choice_: str
+    tried_: list[Tried]
+    lam_: float
+    n_iter_: int
+    gap_: float
+    status_: str
+    path_: list[tuple[str, str, list[tuple[float, float, float]]]]
+    effective_sample_size_: float | None
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[Any]
 
     def __init__(
         self,
-        loss="log",
-        generalize="auto",
-        views="all",
-        generalized_views="auto",
-        lam="auto",
-        ratio="logistic",
+        loss: str | Costs = "log",
+        generalize: str = "auto",
+        views: Views | None = None,
+        generalized_views: str | Sequence[str] = "auto",
+        lam: Lambda = "auto",
+        ratio: str | DensityRatio | None = "logistic",
         *,
-        features=None,
-        view_threshold=0.1,
-        caution=None,
-        lams=None,
-        penalty="squared",
-        folds=5,
-        ratio_lam="stable",
-        scale="standard",
-        bias="joint",
-        classes=None,
-        delta=0.05,
-        tol=1e-6,
-        max_iter=0,
-        time_limit=0,
-        dates=None,
-        missing="indicator",
-        random_state=0,
-        threads=None,
-        progress=False,
-    ):
-        store(locals())
+        features: str | None = None,
+        view_threshold: float = 0.1,
+        caution: float | None = None,
+        lams: Sequence[float] | None = None,
+        penalty: Literal["squared", "norm"] = "squared",
+        folds: int = 5,
+        ratio_lam: RatioLambda = "stable",
+        scale: Scale = "standard",
+        bias: Literal["joint", "test", "none"] = "joint",
+        classes: Sequence[Any] | None = None,
+        class_weight: ClassWeight = None,
+        delta: float = 0.05,
+        tol: float = 1e-6,
+        max_iter: int = 0,
+        time_limit: float = 0,
+        dates: Sequence[str] | None = None,
+        missing: Missing = "indicator",
+        random_state: RandomState = 0,
+        threads: int | None = None,
+        n_jobs: int | None = None,
+        progress: Progress = False,
+        verbose: int = 0,
+    ) -> None:
+        self.loss = loss
+        self.generalize = generalize
+        self.views = views
+        self.generalized_views = generalized_views
+        self.lam = lam
+        self.ratio = ratio
+        self.features = features
+        self.view_threshold = view_threshold
+        self.caution = caution
+        self.lams = lams
+        self.penalty = penalty
+        self.folds = folds
+        self.ratio_lam = ratio_lam
+        self.scale = scale
+        self.bias = bias
+        self.classes = classes
+        self.class_weight = class_weight
+        self.delta = delta
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.dates = dates
+        self.missing = missing
+        self.random_state = random_state
+        self.threads = threads
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.verbose = verbose
 
     # --- fitting ---
 
-    def fit(self, X, y, X_target=None, sample_weight=None):
+    def fit(
+        self,
+        X: Data,
+        y: Labels,
+        X_target: Data | None = None,
+        sample_weight: Labels | None = None,
+    ) -> Self:
         """Learns from labelled data and the unlabelled inputs of the target.
 
         Parameters
@@ -169,11 +310,16 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
             pandas, polars, pyarrow, duckdb, ...) are one-hot encoded.
         y : array-like of shape (n_samples,)
             Classes.
-        X_target : like X, or Target, optional
+        X_target : like X, of shape (n_target, n_features), or Target, default=None
             Inputs from where the model will be used. Without it no shift is assumed, and "iwcv" means
-            "cv".
-        sample_weight : array-like of shape (n_samples,), optional
+            "cv"; unless ``generalize="none"`` this is a warning.
+        sample_weight : array-like of shape (n_samples,), default=None
             A weight of 2 counts as the row twice, 0 as its absence.
+
+        Returns
+        -------
+        self : RobustClassifier
+            The fitted estimator.
         """
         X, X_target = frame_of(X), frame_of(X_target)
         options = self._core_options(X_target is not None)
@@ -182,7 +328,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
             for value in (self.ratio, options["generalize"])
         )
         label = str(getattr(y, "name", None) or "label")
-        _refuse_missing(y)
+        refuse_missing(y)
         given = training_data(self, X, X_target, y=y, as_table=as_table, finite=False)
         if not plain_classes(y, given.X.shape[0]):
             y = column_or_1d(y, warn=True)
@@ -193,12 +339,13 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         while label in given.columns:
             label += "_"
         options["label"] = label
-        self.classes_, codes = self._encode(y)
-        options["classes"] = [_class_name(c) for c in self.classes_]
-        sample_weight = checked_weight(sample_weight, given.X)
-        with shown(self.progress) as progress, refused_as_by_scikit_learn(self, X, X_target):
+        self.classes_, codes = encode(y, self.classes)
+        options["classes"] = [class_name(c) for c in self.classes_]
+        weight = checked_weight(sample_weight, given.X)
+        weight = with_class_weight(self.class_weight, self.classes_, codes, weight)
+        with shown(self.progress or self.verbose > 0) as progress, refused_as_by_scikit_learn(self, X, X_target):
             self._model = _core.fit(
-                given.data, given.target, given.names, codes, sample_weight, options, progress
+                given.data, given.target, given.names, codes, weight, options, progress
             )
         self._as_table = as_table or has_categories(X)
         warn_of(given.data)
@@ -206,25 +353,23 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
             warn_of(given.target)
         self._describe()
         self._report(json.loads(self._model.report()))
+        if self.verbose > 0:
+            print(self._in_words())
         return self
 
-    def _encode(self, y) -> tuple[np.ndarray, np.ndarray]:
-        classes, codes = _numbered(y)
-        if self.classes is not None:
-            given = np.asarray(self.classes)
-            if len(given) != len(classes) or set(given.tolist()) != set(classes.tolist()):
-                raise ValueError(
-                    f"classes is {list(given)}, but y has {list(classes)}; give each class once"
-                )
-            place = {c: i for i, c in enumerate(given.tolist())}
-            codes = np.array([place[c] for c in classes.tolist()])[codes]
-            classes = given.astype(classes.dtype)
-        return classes, np.ascontiguousarray(codes, dtype=np.int32)
+    def _in_words(self) -> str:
+        """What a verbose fit prints."""
+        lines = [
+            f"{type(self).__name__}: {self.method_}, lambda {self.lam_:.3g}, {self.status_} after "
+            f"{self.n_iter_} iterations, gap {self.gap_:.2g}"
+        ]
+        return "\n".join([*lines, self.choice_] if self.choice_ else lines)
 
-    def _core_options(self, shifted: bool) -> dict:
+    def _core_options(self, shifted: bool) -> dict[str, Any]:
         """All options by name; the extension module checks them."""
         options = self.get_params(deep=False)
-        del options["progress"]
+        for name in ("class_weight", "n_jobs", "progress", "verbose"):
+            del options[name]
         if not isinstance(self.loss, str):
             if np.ndim(self.loss) != 2:
                 raise ValueError(
@@ -247,7 +392,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         options.update(
             ratio="none" if self.ratio is None else ratio_option(self.ratio),
             random_state=seed_of(self.random_state),
-            threads=thread_count(self.threads),
+            threads=thread_count(self.threads, self.n_jobs),
         )
         return options
 
@@ -257,7 +402,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         self.certificate_ = Certificate(**json.loads(model.certificate()))
         self.views_ = [View(*view) for view in model.views()]
         self.lam_ = model.lam
-        self.coef_ = model.weights()
+        self.coef_scaled_, self.intercept_scaled_ = model.weights()
         self.feature_names_ = model.feature_names()
         self.method_ = model.method
         names, actions = len(self.classes_), len(model.actions)
@@ -266,12 +411,12 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         if actions == names:
             self.actions_ = self.classes_
         elif actions == names + 1:
-            self.abstain_ = _abstain_value(self.classes_, model.actions[-1])
+            self.abstain_ = abstain_value(self.classes_, model.actions[-1])
             self.actions_ = np.append(self.classes_, self.abstain_)
         else:
             self.actions_ = np.array(model.actions)
 
-    def _report(self, report: dict) -> None:
+    def _report(self, report: dict[str, Any]) -> None:
         self.n_iter_ = report["iterations"]
         self.gap_ = np.inf if report["gap"] is None else report["gap"]
         self.status_ = report["status"]
@@ -302,39 +447,166 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
                 stacklevel=3,
             )
 
+    # --- coefficients ---
+
+    def _linear_form(self) -> tuple[Floats, Floats]:
+        """Potentials as coefficients and intercepts, one row for each class."""
+        check_is_fitted(self)
+        obstacle = self._model.not_linear()
+        if obstacle:
+            raise AttributeError(
+                f"this model has no coef_ and intercept_: {obstacle}. coef_scaled_ has the solver's own "
+                "weights; generalize='none' (or 'test') with features='linear' gives a linear model"
+            )
+        return self._model.linear_form()
+
+    @property
+    def coef_(self) -> Floats:
+        coef, _ = self._linear_form()
+        return coef[1:] - coef[:1] if len(coef) == 2 else coef
+
+    @property
+    def intercept_(self) -> Floats:
+        _, intercept = self._linear_form()
+        return intercept[1:] - intercept[:1] if len(intercept) == 2 else intercept
+
     # --- predicting ---
 
-    def predict(self, X) -> np.ndarray:
-        """The likeliest action of each row: a class, or ``abstain_``."""
+    def predict(self, X: Data) -> npt.NDArray[Any]:
+        """The likeliest action of each row: a class, or ``abstain_``.
+
+        Parameters
+        ----------
+        X : as for ``fit``, of shape (n_samples, n_features)
+            Rows; each is predicted independently of the others.
+
+        Returns
+        -------
+        actions : ndarray of shape (n_samples,)
+        """
         chosen = self._ask("predict", X)
         return self.actions_[chosen]
 
-    def predict_proba(self, X) -> np.ndarray:
-        """The probability of each of ``actions_`` (usually ``classes_``)."""
+    def predict_proba(self, X: Data) -> Floats:
+        """The probability of each of ``actions_`` (usually ``classes_``).
+
+        Parameters
+        ----------
+        X : as for ``fit``, of shape (n_samples, n_features)
+            Rows; each is predicted independently of the others.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_actions)
+        """
         return self._ask("probabilities", X)
 
-    def decision_function(self, X) -> np.ndarray:
-        """The potential psi of each class; for two classes, psi of the second minus the first."""
-        psi = self._ask("potentials", X)
+    def potentials(self, X: Data) -> Floats:
+        """The potential psi of each class.
+
+        Parameters
+        ----------
+        X : as for ``fit``, of shape (n_samples, n_features)
+            Rows; each is predicted independently of the others.
+
+        Returns
+        -------
+        psi : ndarray of shape (n_samples, n_classes)
+        """
+        return self._ask("potentials", X)
+
+    @_if_largest_potential_wins
+    def decision_function(self, X: Data) -> Floats:
+        """The potentials; for two classes, that of the second minus that of the first.
+
+        Only for the losses "log", "zero-one" and "hinge", where the largest potential wins; for others
+        the likeliest action depends on all of them (:meth:`potentials`).
+
+        Parameters
+        ----------
+        X : as for ``fit``, of shape (n_samples, n_features)
+            Rows; each is predicted independently of the others.
+
+        Returns
+        -------
+        psi : ndarray of shape (n_samples,) for two classes, else (n_samples, n_classes)
+        """
+        psi = self.potentials(X)
         return psi[:, 1] - psi[:, 0] if psi.shape[1] == 2 else psi
 
-    def log_ratio(self, X) -> np.ndarray:
-        """log P_target(x)/P_train(x) of each row; 0 if the model was fitted without a target."""
+    def log_ratio(self, X: Data) -> Floats:
+        """log P_target(x)/P_train(x) of each row; 0 without a target, or if the method ignores it.
+
+        Parameters
+        ----------
+        X : as for ``fit``, of shape (n_samples, n_features)
+            Any rows with the columns of the training data.
+
+        Returns
+        -------
+        log_ratio : ndarray of shape (n_samples,)
+        """
         return self._ask("log_ratio", X)
+
+    def predict_set(self, X: Data, alpha: float = 0.1) -> npt.NDArray[np.bool_]:
+        """Sets of classes that hold the true one with probability 1 - alpha on the target.
+
+        A row that the training data do not support gets every class. docs/promise.md says what is
+        assumed.
+
+        Parameters
+        ----------
+        X : as for ``fit``, of shape (n_samples, n_features)
+            Rows; each is predicted independently of the others.
+        alpha : float, default=0.1
+            The probability that a set misses the true class, between 0 and 1.
+
+        Returns
+        -------
+        sets : ndarray of bool of shape (n_samples, n_classes)
+            True where the class, in the order of ``classes_``, is in the set.
+        """
+        return self._ask("prediction_sets", X, float(alpha)).astype(bool)
+
+    if TYPE_CHECKING:  # what scikit-learn, which has no types, adds
+
+        def score(self, X: Data, y: Labels, sample_weight: Labels | None = None) -> float: ...
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def set_fit_request(
+            self, *, X_target: bool | str | None = ..., sample_weight: bool | str | None = ...
+        ) -> Self: ...
+        def set_score_request(self, *, sample_weight: bool | str | None = ...) -> Self: ...
 
     # --- files ---
 
-    def save(self, path) -> None:
-        """Writes the model file, which the program can read too, atomically."""
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the model file, which the program can read too, atomically.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, usually ``model.json``.
+        """
         check_is_fitted(self)
         self._model.save(os.fspath(path))
 
     @classmethod
-    def load(cls, path) -> RobustClassifier:
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Reads a model file written by this package or by the program.
 
         Class names in a file are strings; if all are numbers, or True and False, so are ``classes_``.
         Options that are not in the file have their defaults.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        model : RobustClassifier
+            Predicts the same as the one that was saved, to the last bit.
         """
         model = _core.Model.load(os.fspath(path))
         self = cls(
@@ -345,7 +617,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
             missing=model.missing,
         )
         self._model = model
-        self.classes_ = _as_labels(model.classes)
+        self.classes_ = as_labels(model.classes)
         names = model.sources()
         self.n_features_in_ = len(names)
         if not model.numbered:
@@ -353,49 +625,3 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         self._as_table = model.needs_columns or not model.numeric
         self._describe()
         return self
-
-
-def _refuse_missing(y) -> None:
-    values = np.asarray(y)
-    if values.ndim == 0 or values.dtype != object:
-        return  # scikit-learn reports a missing number or y
-    for row, label in enumerate(values.ravel()):
-        if label is None or type(label).__name__ == "NAType" or label != label:
-            raise ValueError(f"y: the class of row {row + 1} is missing; fill it in or drop the row")
-
-
-def _numbered(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """np.unique with the inverse, without sorting for integers in a small range."""
-    if y.dtype.kind in "iu" and len(y):
-        low, high = int(y.min()), int(y.max())
-        if -(2**31) <= low and high < 2**31 and high - low < len(y):
-            place = np.subtract(y, low, dtype=np.int64, casting="unsafe")
-            present = np.zeros(high - low + 1, dtype=bool)
-            present[place] = True
-            code = np.cumsum(present, dtype=np.int32) - np.int32(1)
-            return (np.flatnonzero(present) + low).astype(y.dtype), code[place]
-    classes, codes = np.unique(y, return_inverse=True)
-    return classes, codes.reshape(-1)
-
-
-def _class_name(label) -> str:
-    return str(label.item() if isinstance(label, np.generic) else label)
-
-
-_WHOLE = r"[-+]?(0|[1-9]\d*)"
-
-
-def _as_labels(names: list[str]) -> np.ndarray:
-    """Numbers if all names are numbers, except Python-only spellings ("1_0", "nan") and codes ("007")."""
-    if set(names) <= {"False", "True"}:
-        return np.array([name == "True" for name in names])
-    for kind, pattern in ((int, _WHOLE), (float, _WHOLE + r"(\.\d*)?([eE][-+]?\d+)?")):
-        if all(re.fullmatch(pattern, name) for name in names):
-            return np.array([kind(name) for name in names])
-    return np.array(names)
-
-
-def _abstain_value(classes: np.ndarray, name: str):
-    if classes.dtype.kind not in "biuf":
-        return name
-    return min(-1, classes.min().item() - 1)

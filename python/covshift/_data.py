@@ -8,7 +8,7 @@ import re
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -152,8 +152,8 @@ def warn_of(data, stacklevel: int = 3) -> None:
 class CoreEstimator(BaseEstimator):
     """What estimators around a fitted model of the extension module, ``_model``, share."""
 
-    def _ask(self, question: str, X) -> np.ndarray:
-        """Calls the model's method ``question`` with the rows of X."""
+    def _ask(self, question: str, X, *args) -> np.ndarray:
+        """Calls the model's method ``question`` with the rows of X and further arguments."""
         try:
             model = self._model
         except AttributeError:
@@ -165,9 +165,9 @@ class CoreEstimator(BaseEstimator):
         fast = data is not None
         if not fast:
             data = data_of(self, X, as_table=True if self._as_table else None)
-        threads = 1 if data.rows <= 2048 else thread_count(self.threads)
+        threads = 1 if data.rows <= 2048 else thread_count(self.threads, self.n_jobs)
         try:
-            answer = getattr(model, question)(data, threads)
+            answer = getattr(model, question)(data, threads, *args)
         except ValueError:
             if fast:
                 data_of(self, X)  # raises scikit-learn's error if it has one
@@ -179,7 +179,7 @@ class CoreEstimator(BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = getattr(self, "missing", "error") != "error"
@@ -312,8 +312,8 @@ def _target_matrix(X, X_target, kind):
 
 def view_groups(views, columns: list[str]):
     """Views for the extension module: a string, or a name, columns and maps of each."""
-    if isinstance(views, (str, os.PathLike)):
-        return os.fspath(views)
+    if views is None or isinstance(views, (str, os.PathLike)):
+        return views if views is None else os.fspath(views)
     if not isinstance(views, Mapping):
         raise TypeError(
             "views must be 'all', 'each', the path of a file or a dict of names to lists of columns, "

@@ -2,90 +2,113 @@
 
 from __future__ import annotations
 
-import html
 import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from sklearn.base import BaseEstimator
 
 from . import _core
 from ._data import training_data, view_groups, warn_of
-from ._options import seed_of, shown, thread_count
-from ._ratio import ratio_option
+from ._options import documented, seed_of, shown, thread_count
+from ._ratio import DensityRatio, ratio_option
+from ._results import Reported, frame
+from ._typing import Data, Missing, Progress, RandomState, RatioLambda, Scale, Views
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 
-class Diagnosis:
+class Diagnosis(Reported):
     """The result of :func:`diagnose`. ``to_frame()`` and ``plot()`` show where the shift is.
 
     Attributes
     ----------
-    shift : bool, p_value, domain_auc : is there shift at all (a permutation test).
-    views : list of dict, name, kl, kl_binned, generalized, stable: where.
-    effective_sample_size, support : how bad: the training sample after weighting, and the share of
-        the target without training support.
-    recommendation : dict, verdict, summary, methods, reasons, label_first: what to do.
-    data : dict, every number, as ``covshift diagnose --json`` prints them. Rows count from 1.
+    shift : bool
+        Is there shift at all: ``p_value`` of a permutation test is at most ``level``.
+    p_value, domain_auc : float
+        Of that test; an AUC of 0.5 means that the samples are alike, 1 that they do not overlap.
+    views : list of dict
+        Where: name, kl, kl_binned, generalized, stable.
+    effective_sample_size : float
+        How bad: so many rows are left of the training sample after weighting.
+    support : dict
+        The share of the target without training support, and examples.
+    recommendation : dict
+        What is the matter: verdict, summary, reasons; what to do: method, why and command (the fit to
+        use, as Python), label_first (rows to label first).
+    data : dict
+        Every number, as ``covshift diagnose --json`` prints them. Rows count from 1.
     """
 
-    def __init__(self, data: dict):
-        self.data = data
+    _kind = "diagnose"
+    train: int
+    target: int
+    shift: bool
+    p_value: float
+    domain_auc: float
+    views: list[dict[str, Any]]
+    features: list[dict[str, Any]]
+    view_threshold: float
+    effective_sample_size: float
+    support: dict[str, Any]
+    recommendation: dict[str, Any]
 
-    def __getattr__(self, name: str):
-        if name == "data" or name not in self.data:
-            raise AttributeError(name)
-        return self.data[name]
-
-    def __dir__(self):
-        return [*super().__dir__(), *self.data]
-
-    def _lines(self) -> list[str]:
-        d, support = self.data, self.data["support"]
+    def _opening(self) -> list[str]:
         return [
-            f"{d['train']} training rows, {d['target']} target rows",
-            f"domain AUC {d['domain_auc']:.3f} (0.5: no shift, 1: no overlap), "
-            f"p = {d['p_value']:.3g}: " + ("shift" if d["shift"] else "no shift is visible"),
-            f"effective sample size {d['effective_sample_size']:.1f} of {d['train']}; "
-            f"{100 * support['share']:.1f}% of the target without training support",
+            f"{self.train} training rows, {self.target} target rows",
+            f"domain AUC {self.domain_auc:.3f} (0.5: no shift, 1: no overlap), "
+            f"p = {self.p_value:.3g}: " + ("shift" if self.shift else "no shift is visible"),
+            f"effective sample size {self.effective_sample_size:.1f} of {self.train}; "
+            f"{100 * self.support['share']:.1f}% of the target without training support",
         ]
 
-    def _rows(self, count: int) -> list[tuple[str, str, str]]:
-        views = sorted(self.data["views"], key=lambda v: -max(v["kl"], v["kl_binned"]))
+    def _rows(self, most: int = 10) -> list[list[str]]:
+        views = sorted(self.views, key=lambda v: -max(v["kl"], v["kl_binned"]))
         return [
-            (v["name"], f"{max(v['kl'], v['kl_binned'], 0):.4f}", "yes" if v["stable"] else "no")
-            for v in views[:count]
+            ["view", "symmetric KL", "binned KL", "stable"],
+            *(
+                [v["name"], f"{v['kl']:.4f}", f"{v['kl_binned']:.4f}", "yes" if v["stable"] else "no"]
+                for v in views[:most]
+            ),
+            *([[f"... {len(views) - most} more: to_frame()", "", "", ""]] if len(views) > most else []),
         ]
 
-    def __repr__(self) -> str:
-        rows = [("view", "symmetric KL", "stable"), *self._rows(10)]
-        widths = [max(len(row[k]) for row in rows) for k in range(3)]
-        table = [
-            f"  {name:<{widths[0]}}  {kl:>{widths[1]}}  {stable}" for name, kl, stable in rows
-        ]
-        more = len(self.data["views"]) - 10
-        if more > 0:
-            table.append(f"  ... and {more} more views (to_frame() lists all)")
-        return "\n".join([*self._lines(), *table, self.data["recommendation"]["summary"]])
+    def _closing(self) -> list[str]:
+        advice = self.recommendation
+        following = [advice["why"], f"Next: {advice['command']}"] if advice["command"] else []
+        return [advice["summary"], *following]
 
-    def _repr_html_(self) -> str:
-        cells = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in self._rows(20)
-        )
-        lines = "<br>".join(html.escape(line) for line in self._lines())
-        return (
-            f"<div><p>{lines}</p><table><tr><th>view</th><th>symmetric KL</th><th>stable</th></tr>"
-            f"{cells}</table><p><b>{html.escape(self.data['recommendation']['summary'])}</b></p></div>"
-        )
+    def to_frame(self, what: Literal["views", "features"] = "views") -> pandas.DataFrame:
+        """The numbers as a table.
 
-    def to_frame(self, what: str = "views"):
-        """A pandas DataFrame of the views, or of the columns and their means (``"features"``)."""
-        import pandas
+        Parameters
+        ----------
+        what : {"views", "features"}, default="views"
+            The divergences of the views, or the columns' means before and after weighting.
 
+        Returns
+        -------
+        frame : pandas.DataFrame
+            A row for each view or column, by name.
+        """
         if what not in ("views", "features"):
             raise ValueError(f"what must be 'views' or 'features', not {what!r}")
-        return pandas.DataFrame(self.data[what]).set_index("name")
+        return frame(self.data[what], "name")
 
-    def plot(self, ax=None):
-        """Bars of the views' divergences; see :func:`covshift.plot.view_bars`."""
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars of the views' symmetric KL divergences; see :func:`covshift.plot.view_bars`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
         from . import plot
 
         return plot.view_bars(self, ax=ax)
@@ -94,31 +117,54 @@ class Diagnosis:
 class _Inputs(BaseEstimator):
     """What scikit-learn's checks ask of an estimator."""
 
-    def __init__(self, dates=None, missing="error"):
+    def __init__(self, dates: Sequence[str] | None = None, missing: Missing = "error") -> None:
         self.dates, self.missing = dates, missing
 
 
+@documented
 def diagnose(
-    X,
-    X_target,
+    X: Data,
+    X_target: Data,
     *,
-    views="each",
-    ratio="logistic",
-    ratio_lam="stable",
-    scale: str = "standard",
+    views: Views = "each",
+    ratio: str | DensityRatio = "logistic",
+    ratio_lam: RatioLambda = "stable",
+    scale: Scale = "standard",
     view_threshold: float = 0.1,
     level: float = 0.05,
     permutations: int = 199,
-    dates=None,
-    missing: str = "indicator",
-    random_state=0,
+    dates: Sequence[str] | None = None,
+    missing: Missing = "indicator",
+    random_state: RandomState = 0,
     threads: int | None = None,
-    progress=False,
+    progress: Progress = False,
 ) -> Diagnosis:
     """Compares the inputs of a training and a target sample.
 
-    ``X`` and ``X_target`` are what ``RobustClassifier.fit`` takes, and so are ``views``, ``ratio``,
-    ``scale``, ``view_threshold``, ``dates``, ``missing`` and ``progress``. ``level``: p-values up to this count as shift.
+    Parameters
+    ----------
+    X : array-like, CSR matrix or data frame of shape (n_samples, n_features)
+        Inputs that labels exist for.
+    X_target : like X, of shape (n_target, n_features)
+        Inputs from where a model will be used.
+    {parameters}
+
+    Returns
+    -------
+    diagnosis : Diagnosis
+        Is there shift, where, how bad, and what to do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import covshift
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_target = rng.normal(size=(200, 3)), rng.normal([1, 0, 0], 1, size=(150, 3))
+    >>> found = covshift.diagnose(X, X_target, permutations=99)
+    >>> found.shift, found.p_value
+    (True, 0.01)
+    >>> list(found.to_frame()["stable"])
+    [False, True, True]
     """
     if X_target is None:
         raise ValueError("diagnose compares two samples; give X_target")
@@ -140,4 +186,22 @@ def diagnose(
         found = _core.diagnose(given.data, given.target, given.names, options, callback)
     warn_of(given.data)
     warn_of(given.target)
-    return Diagnosis(json.loads(found))
+    data = json.loads(found)
+    if data["recommendation"]["verdict"] != "undetermined":
+        chosen = {
+            "views": (views, "each"),
+            "ratio": (ratio, "logistic"),
+            "ratio_lam": (ratio_lam, "stable"),
+            "scale": (scale, "standard"),
+            "view_threshold": (view_threshold, 0.1),
+            "dates": (dates, None),
+            "missing": (missing, "indicator"),
+            "random_state": (random_state, 0),
+        }
+        given_by_user = ", ".join(
+            f"{name}={value!r}"
+            for name, (value, default) in chosen.items()
+            if not (isinstance(value, type(default)) and value == default)
+        )
+        data["recommendation"]["command"] = f"RobustClassifier({given_by_user}).fit(X, y, X_target)"
+    return Diagnosis(data)

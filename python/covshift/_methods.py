@@ -2,26 +2,108 @@
 
 from __future__ import annotations
 
+import inspect
+from typing import TYPE_CHECKING, Any, Callable
+
 from . import _core
 from ._classifier import RobustClassifier
 
+if TYPE_CHECKING:
+    from typing_extensions import ParamSpec
 
-def _constructor(name: str, summary: str, **own):
-    def method(**options) -> RobustClassifier:
-        return RobustClassifier(**{**own, **options})
+    P = ParamSpec("P")
 
-    method.__name__ = method.__qualname__ = name
-    method.__module__ = "covshift"
-    method.__doc__ = f"{summary}. Takes the options of :class:`RobustClassifier` by name."
-    return method
-
-
-METHODS = {
-    name.replace("-", "_"): _constructor(
-        name.replace("-", "_"), summary[0].upper() + summary[1:], loss=loss, generalize=generalize
-    )
-    for name, loss, generalize, summary in _core.methods()
+_OPTIONS: dict[str, dict[str, Any]] = {
+    name.replace("-", "_"): {"loss": loss, "generalize": generalize}
+    for name, loss, generalize, _ in _core.methods()
 }
-METHODS["auto"] = _constructor(
-    "auto", "What held-out rows support: a mixture for log loss, else one method", generalize="auto"
-)
+_OPTIONS["auto"] = {"generalize": "auto"}
+
+
+def _like(
+    base: Callable[P, RobustClassifier],
+) -> Callable[[Callable[[], None]], Callable[P, RobustClassifier]]:
+    """Makes a function a constructor like ``base``, with the options of its row as defaults."""
+
+    def made(named: Callable[[], None]) -> Callable[P, RobustClassifier]:
+        own = _OPTIONS[named.__name__]
+        signature = inspect.signature(base)
+        signature = signature.replace(
+            parameters=[
+                p.replace(default=own.get(p.name, p.default)) for p in signature.parameters.values()
+            ]
+        )
+
+        def constructor(*args: P.args, **options: P.kwargs) -> RobustClassifier:
+            given = signature.bind(*args, **options)
+            return RobustClassifier(**{**own, **given.arguments})
+
+        constructor.__name__ = constructor.__qualname__ = named.__name__
+        constructor.__module__ = "covshift"
+        constructor.__doc__ = named.__doc__ and (
+            f"{named.__doc__}\n\nTakes the options of :class:`RobustClassifier`."
+        )
+        vars(constructor)["__signature__"] = signature
+        return constructor
+
+    return made
+
+
+@_like(RobustClassifier)
+def lr() -> None:
+    """Logistic regression; ignores the shift."""
+
+
+@_like(RobustClassifier)
+def iw() -> None:
+    """Importance-weighted logistic regression."""
+
+
+@_like(RobustClassifier)
+def robust() -> None:
+    """Robust to the shift in all inputs, log loss."""
+
+
+@_like(RobustClassifier)
+def robust_view() -> None:
+    """Robust, trusting the views that hardly shift, log loss."""
+
+
+@_like(RobustClassifier)
+def overlap() -> None:
+    """Fades evidence where training data are scarce, log loss."""
+
+
+@_like(RobustClassifier)
+def adv01() -> None:
+    """Adversarial zero-one classifier; ignores the shift."""
+
+
+@_like(RobustClassifier)
+def robust01() -> None:
+    """Robust to the shift in all inputs, zero-one loss."""
+
+
+@_like(RobustClassifier)
+def robust01_view() -> None:
+    """Robust, trusting stable views, zero-one loss."""
+
+
+@_like(RobustClassifier)
+def overlap01() -> None:
+    """Fades evidence likewise, zero-one loss."""
+
+
+@_like(RobustClassifier)
+def svm() -> None:
+    """Multiclass SVM (Crammer-Singer); ignores the shift."""
+
+
+@_like(RobustClassifier)
+def iw_svm() -> None:
+    """Importance-weighted multiclass SVM."""
+
+
+@_like(RobustClassifier)
+def auto() -> None:
+    """What held-out rows support: a mixture for log loss, else one method."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from inspect import signature
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -13,14 +16,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._data import training_data, warn_of
-from ._options import seed_of, thread_count
-from ._ratio import LogisticRatio, ratio_option
-from ._scoring import Target
+from ._options import documented, seed_of, thread_count
+from ._ratio import DensityRatio, LogisticRatio, ratio_option
+from ._results import Result, frame
+from ._scoring import Scoring, Target
+from ._typing import Data, Floats, HasPredictions, Labels, RandomState, RatioLambda
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+    from typing_extensions import Self
 
 _RESAMPLES = 400
 
 
-def _probabilities(model, X) -> np.ndarray:
+def _probabilities(model: Any, X: Any) -> Floats:
     if not hasattr(model, "predict_proba"):
         raise TypeError(
             f"{type(model).__name__} has no predict_proba, so it says nothing about its certainty; "
@@ -29,7 +39,7 @@ def _probabilities(model, X) -> np.ndarray:
     return np.ascontiguousarray(model.predict_proba(X), dtype=np.float64)
 
 
-def _codes(classes, y, what: str) -> np.ndarray:
+def _codes(classes: Any, y: Labels, what: str) -> npt.NDArray[np.int32]:
     place = {c: i for i, c in enumerate(np.asarray(classes).tolist())}
     labels = np.asarray(y).tolist()
     unknown = sorted({str(label) for label in labels if label not in place})
@@ -41,27 +51,33 @@ def _codes(classes, y, what: str) -> np.ndarray:
     return np.array([place[label] for label in labels], dtype=np.int32)
 
 
-class TargetPerformance:
+class TargetPerformance(Result):
     """The result of :func:`estimate`.
 
     Attributes
     ----------
-    can_tell : False if the labelled rows say nothing about the target; ``reason`` says why.
-    estimates : list of dict, metric, method, value, low, high, effective_sample_size.
-    effective_sample_size : so many rows of the target are the labelled ones worth.
-    concept : dict, the test for a changed P(y|x), if some target labels were given.
-    data : dict, every number, as ``covshift estimate --json`` prints them.
+    can_tell : bool
+        False if the labelled rows say nothing about the target; ``reason`` says why.
+    estimates : list of dict
+        metric, method, value, low, high, effective_sample_size.
+    rows : int
+        Labelled rows.
+    effective_sample_size : float
+        So many rows of the target are the labelled ones worth.
+    concept : dict
+        The test for a changed P(y|x), if some target labels were given.
+    data : dict
+        Every number, as ``covshift estimate --json`` prints them.
     """
 
-    def __init__(self, data: dict):
-        self.data = data
+    can_tell: bool
+    reason: str
+    rows: int
+    effective_sample_size: float
+    estimates: list[dict[str, Any]]
+    concept: dict[str, Any]
 
-    def __getattr__(self, name: str):
-        if name == "data" or name not in self.data:
-            raise AttributeError(name)
-        return self.data[name]
-
-    def __getitem__(self, metric: str) -> dict:
+    def __getitem__(self, metric: str) -> dict[str, Any]:
         """The recommended estimate of a metric: doubly robust, or by weighting for a scorer."""
         for found in self.estimates:
             if found["metric"] == metric:
@@ -69,54 +85,77 @@ class TargetPerformance:
         known = ", ".join(dict.fromkeys(e["metric"] for e in self.estimates))
         raise KeyError(f"{metric!r} was not estimated; there are {known}")
 
-    def to_frame(self):
-        """A pandas DataFrame with a row for each estimate."""
-        import pandas
+    def to_frame(self) -> pandas.DataFrame:
+        """A row for each estimate.
 
-        return pandas.DataFrame(self.estimates)
+        Returns
+        -------
+        frame : pandas.DataFrame
+            With the columns metric, method, value, low, high and effective_sample_size.
+        """
+        return frame(self.estimates)
 
-    def __repr__(self) -> str:
-        lines = [
-            f"{self.rows} labelled rows, worth {self.effective_sample_size:.0f} rows of the target"
-        ]
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """The estimates with their intervals; see :func:`covshift.plot.intervals`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        from . import plot
+
+        return plot.intervals(self, ax=ax)
+
+    def _opening(self) -> list[str]:
+        return [f"{self.rows} labelled rows, worth {self.effective_sample_size:.0f} rows of the target"]
+
+    def _rows(self) -> list[list[str]]:
         if not self.can_tell:
-            lines.append(
-                f"How good the classifier is on the target cannot be told: {self.reason}."
-            )
-        else:
-            lines += [
-                f"  {e['metric']:<12} {e['value']:.4f}  in [{e['low']:.4f}, {e['high']:.4f}]  "
-                f"({e['method']})"
+            return []
+        return [
+            ["metric", "estimate", "interval", "method"],
+            *(
+                [e["metric"], f"{e['value']:.4f}", f"{e['low']:.4f} to {e['high']:.4f}", e["method"]]
                 for e in self.estimates
-            ]
-        if "concept" in self.data:
-            lines.append(self.concept["statement"])
-        return "\n".join(lines)
+            ),
+        ]
+
+    def _closing(self) -> list[str]:
+        doubt = f"How good the classifier is on the target cannot be told: {self.data.get('reason')}."
+        changed = [self.concept["statement"]] if "concept" in self.data else []
+        return changed if self.can_tell else [doubt, *changed]
 
 
 class _Known(ClassifierMixin, BaseEstimator):
     """Predictions that are already known; its "rows" are their positions."""
 
-    def __init__(self, classes, p):
+    def __init__(self, classes: npt.NDArray[Any], p: Floats) -> None:
         self.classes_, self._p = classes, p
 
-    def predict_proba(self, rows):
-        return self._p[np.asarray(rows).ravel()]
+    def predict_proba(self, rows: npt.NDArray[Any]) -> Floats:
+        return self._p[rows.ravel()]
 
-    def predict(self, rows):
+    def predict(self, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return self.classes_[self.predict_proba(rows).argmax(axis=1)]
 
-    def __sklearn_is_fitted__(self):
+    def __sklearn_is_fitted__(self) -> bool:
         return True
 
 
-def _scored(scoring, model, p, y, weight, level, seed) -> dict:
+def _scored(
+    scoring: Scoring, model: HasPredictions, p: Floats, y: Any, weight: Floats, level: float, seed: int
+) -> dict[str, Any]:
     """A scikit-learn scorer on the weighted labelled rows; the interval by a bootstrap of them."""
     scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
     known = _Known(np.asarray(model.classes_), p)
     y = np.asarray(y)
 
-    def at(rows):
+    def at(rows: npt.NDArray[Any]) -> float:
         return scorer(known, rows.reshape(-1, 1), y[rows], sample_weight=weight[rows])
 
     generator = np.random.default_rng(seed)
@@ -139,40 +178,58 @@ def _scored(scoring, model, p, y, weight, level, seed) -> dict:
     }
 
 
+@documented
 def estimate(
-    model,
-    X,
-    y,
-    X_target,
+    model: HasPredictions,
+    X: Data,
+    y: Labels,
+    X_target: Data,
     *,
-    scoring=(),
-    truth=None,
+    scoring: Scoring | Iterable[Scoring] = (),
+    truth: tuple[Data, Labels] | None = None,
     level: float = 0.95,
-    ratio="logistic",
-    ratio_lam="cv",
+    ratio: str | DensityRatio = "logistic",
+    ratio_lam: RatioLambda = "cv",
     folds: int = 5,
-    random_state=0,
+    random_state: RandomState = 0,
     threads: int | None = None,
 ) -> TargetPerformance:
     """How good a classifier is on a target without labels.
 
     Parameters
     ----------
-    model : any fitted classifier with ``predict_proba`` and ``classes_``.
-    X, y : labelled rows that the model was not fitted to.
-    X_target : like X
+    model : fitted classifier
+        Of any package, with ``predict_proba`` and ``classes_``.
+    X : array-like, CSR matrix or data frame of shape (n_samples, n_features)
+        Rows that the model was not fitted to.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    X_target : like X, of shape (n_target, n_features)
         Inputs from where the model is used.
-    scoring : names of scikit-learn scorers or scorers, in addition to accuracy, log loss and Brier score
-        Each must accept sample weights. Estimated by importance weighting.
-    truth : (X, y) of some target rows, optional
-        Tests whether P(y|x) has changed.
-    level : the probability that an interval holds the true value.
-    ratio, ratio_lam, folds, random_state, threads : of the density ratio, as in RobustClassifier.
+    scoring : str, scorer or several of them, default=()
+        Scorers of scikit-learn in addition to accuracy, log loss and Brier score. Each must accept
+        sample weights. Estimated by importance weighting.
+    truth : tuple (X, y), default=None
+        Some rows of the target with their classes: tests whether P(y|x) has changed.
+    {parameters}
+
+    Returns
+    -------
+    found : TargetPerformance
+        Estimates with intervals, by metric: ``found["accuracy"]``.
 
     Examples
     --------
-    >>> found = covshift.estimate(model, X_valid, y_valid, X_target)  # doctest: +SKIP
-    >>> found["accuracy"]["low"], found["accuracy"]["high"]  # doctest: +SKIP
+    >>> import covshift
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X_train, X_target, y_train, _ = covshift.biased_split(scale(X), y, n_train=120, n_target=80)
+    >>> model = LogisticRegression().fit(X_train[:60], y_train[:60])
+    >>> found = covshift.estimate(model, X_train[60:], y_train[60:], X_target)
+    >>> found["accuracy"]["low"] <= found["accuracy"]["value"] <= found["accuracy"]["high"]
+    True
     """
     check_is_fitted(model)
     p, target_p = _probabilities(model, X), _probabilities(model, X_target)
@@ -190,7 +247,7 @@ def estimate(
         given.data, given.target, given.names, p, codes, target_p, options
     )
     warn_of(given.target)
-    data = json.loads(found)
+    data: dict[str, Any] = json.loads(found)
     weight = np.exp(log_weight - log_weight.max())
     names = [scoring] if isinstance(scoring, str) or callable(scoring) else scoring
     data["estimates"] += [
@@ -217,26 +274,74 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : a classifier with ``predict_proba``.
-    cv : int or "prefit"
+    estimator : classifier
+        Of any package, with ``predict_proba``.
+    cv : int or "prefit", default=5
         Folds for scores that the classifier has not seen (it is then fitted to all rows), or "prefit":
         the estimator is fitted, and the rows given to ``fit`` are others.
-    random_state, threads : of the folds and the density ratio.
+    random_state : int, RandomState or None, default=0
+        Of the folds and the density ratio.
+    threads : int, default=None
+        Of the density ratio; None means all cores.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, in order.
+    estimator_ : classifier
+        The fitted classifier.
+    scores_, log_weights_ : ndarray of shape (n_samples,)
+        Of the rows that calibrate: 1 - the probability of the true class, and log density ratios.
+    ratio_ : LogisticRatio or None
+        The density ratio; None without a target.
 
     Examples
     --------
-    >>> sets = covshift.ConformalClassifier(model).fit(X, y, X_target)  # doctest: +SKIP
-    >>> sets.predict_set(X_target, alpha=0.1)  # doctest: +SKIP
+    >>> import covshift
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X_train, X_target, y_train, _ = covshift.biased_split(X, y, feature=8, n_target=80)
+    >>> sets = covshift.ConformalClassifier(covshift.lr(lam=0.1)).fit(X_train, y_train, X_target)
+    >>> sets.predict_set(X_target, alpha=0.1).shape
+    (80, 3)
     """
 
-    def __init__(self, estimator, *, cv=5, random_state=0, threads=None):
+    classes_: npt.NDArray[Any]
+    estimator_: Any
+    scores_: Floats
+    log_weights_: Floats
+    ratio_: LogisticRatio | None
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        cv: int | Literal["prefit"] = 5,
+        random_state: RandomState = 0,
+        threads: int | None = None,
+    ) -> None:
         self.estimator = estimator
         self.cv = cv
         self.random_state = random_state
         self.threads = threads
 
-    def fit(self, X, y, X_target=None):
-        """Learns the classifier (unless it is prefit), the ratio and the calibration scores."""
+    def fit(self, X: Data, y: Labels, X_target: Data | None = None) -> Self:
+        """Learns the classifier (unless it is prefit), the ratio and the calibration scores.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix or data frame of shape (n_samples, n_features)
+            Inputs.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        X_target : like X, of shape (n_target, n_features), default=None
+            Inputs from where the sets are used. Without it no shift is assumed.
+
+        Returns
+        -------
+        self : ConformalClassifier
+            The fitted estimator.
+        """
         if self.cv == "prefit":
             check_is_fitted(self.estimator)
             self.estimator_ = self.estimator
@@ -248,7 +353,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
                 self.cv, shuffle=True, random_state=seed_of(self.random_state) % 2**32
             )
             # An estimator that learns from the target as well, such as RobustClassifier, gets it.
-            target = {}
+            target: dict[str, Any] = {}
             if X_target is not None and "X_target" in signature(self.estimator.fit).parameters:
                 target = {"X_target": Target(X_target)}
             p = cross_val_predict(
@@ -277,16 +382,50 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
             self.ratio_.fit(X, X_target=X_target)
         return self
 
-    def predict_proba(self, X) -> np.ndarray:
+    def predict_proba(self, X: Data) -> Floats:
+        """The classifier's probabilities.
+
+        Parameters
+        ----------
+        X : as for ``fit``, of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+        """
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
-    def predict(self, X) -> np.ndarray:
+    def predict(self, X: Data) -> npt.NDArray[Any]:
+        """The classifier's predictions.
+
+        Parameters
+        ----------
+        X : as for ``fit``, of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        classes : ndarray of shape (n_samples,)
+        """
         check_is_fitted(self)
         return self.estimator_.predict(X)
 
-    def predict_set(self, X, alpha: float = 0.1) -> np.ndarray:
-        """For each row and class whether the class is in the set: an array of bool."""
+    def predict_set(self, X: Data, alpha: float = 0.1) -> npt.NDArray[np.bool_]:
+        """For each row and class whether the class is in the set.
+
+        Parameters
+        ----------
+        X : as for ``fit``, of shape (n_samples, n_features)
+            Rows.
+        alpha : float, default=0.1
+            The share of rows whose set may lack the true class.
+
+        Returns
+        -------
+        inside : ndarray of bool of shape (n_samples, n_classes)
+        """
         check_is_fitted(self)
         p = _probabilities(self.estimator_, X)
         log_weight = np.zeros(len(p)) if self.ratio_ is None else self.ratio_.log_ratio(X)

@@ -3,15 +3,35 @@
 from __future__ import annotations
 
 import operator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.utils import _safe_indexing, check_array, check_consistent_length
 
 from . import _core
 from ._data import matrix_of
 from ._frames import frame_of, has_categories, is_frame, table_of
-from ._options import seed_of
+from ._options import documented, seed_of
+from ._typing import Data, RandomState
+
+if TYPE_CHECKING:
+    from typing_extensions import TypedDict, Unpack
+
+    class SamplingOptions(TypedDict, total=False):
+        """The options of :func:`biased_sample`."""
+
+        n_train: int
+        n_target: int
+        feature: int | str | None
+        quantile: float
+        crossing: float
+        a: tuple[float, float]
+        b: tuple[float, float]
+        target_a: tuple[float, float] | None
+        target_b: tuple[float, float] | None
+        replacement: bool
+        random_state: RandomState
 
 
 class BiasedSample(NamedTuple):
@@ -22,14 +42,15 @@ class BiasedSample(NamedTuple):
     row has it, else 0).
     """
 
-    train: np.ndarray
-    target: np.ndarray
+    train: npt.NDArray[np.int64]
+    target: npt.NDArray[np.int64]
     feature: int
     threshold: float
 
 
+@documented
 def biased_sample(
-    X,
+    X: Data,
     *,
     n_train: int = 100,
     n_target: int = 100,
@@ -38,16 +59,42 @@ def biased_sample(
     crossing: float = 0.0,
     a: tuple[float, float] = (2, 4),
     b: tuple[float, float] = (1, 2),
+    target_a: tuple[float, float] | None = None,
+    target_b: tuple[float, float] | None = None,
     replacement: bool = True,
-    random_state: int | None = 0,
+    random_state: RandomState = 0,
 ) -> BiasedSample:
     """Draws the rows of a training and of a target sample under covariate shift.
 
     The rows are split at a quantile of a feature (by default a random one), and each moves to the other
     part with probability ``crossing``. Each part is projected on one of its principal components, and its
     rows are drawn in proportion to a normal density with mean min + (max - min)/a and standard deviation
-    std/b of that projection; a and b are drawn from the given intervals. ``covshift sample`` draws the
-    same rows.
+    std/b of that projection; a and b are drawn from the given intervals, for the target from
+    ``target_a`` and ``target_b`` if given. ``covshift sample`` draws the same rows.
+
+    Parameters
+    ----------
+    X : array-like, CSR matrix or data frame of shape (n_samples, n_features)
+        The rows to draw from.
+    feature : int or str, default=None
+        The number or name of the column to split by; None draws one.
+    {parameters}
+
+    Returns
+    -------
+    sample : BiasedSample
+        The drawn rows' numbers and the split.
+
+    Examples
+    --------
+    >>> import covshift
+    >>> from sklearn.datasets import load_wine
+    >>> X, _ = load_wine(return_X_y=True)
+    >>> sample = covshift.biased_sample(X, n_train=50, n_target=40, feature=0)
+    >>> sample.train.shape, sample.target.shape, sample.feature
+    ((50,), (40,), 0)
+    >>> bool(X[sample.train, 0].max() <= sample.threshold < X[sample.target, 0].min())
+    True
     """
     X = frame_of(X)
     if has_categories(X):
@@ -64,6 +111,8 @@ def biased_sample(
         "crossing": crossing,
         "a": a,
         "b": b,
+        "target_a": target_a,
+        "target_b": target_b,
         "n_train": n_train,
         "n_target": n_target,
         "replacement": replacement,
@@ -72,11 +121,31 @@ def biased_sample(
     return BiasedSample(*_core.biased_sample(data, options))
 
 
-def biased_split(X, *arrays, **options) -> list:
+def biased_split(X: Data, *arrays: Any, **options: Unpack[SamplingOptions]) -> list[Any]:
     """Like ``train_test_split``, but the second sample differs from the first in its inputs.
 
-    ``X_train, X_target, y_train, y_target = biased_split(X, y, n_train=100)``; further arrays of the
-    same length are split in the same way. Options are those of :func:`biased_sample`.
+    Parameters
+    ----------
+    X : array-like, CSR matrix or data frame of shape (n_samples, n_features)
+        The rows to draw from.
+    *arrays : of length n_samples
+        Split in the same way, usually the classes.
+    **options
+        Those of :func:`biased_sample`.
+
+    Returns
+    -------
+    parts : list of length 2 * (1 + len(arrays))
+        The training and the target part of ``X`` and of each further array.
+
+    Examples
+    --------
+    >>> import covshift
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> X_train, X_target, y_train, y_target = covshift.biased_split(X, y, n_train=90, n_target=70)
+    >>> X_train.shape, y_train.shape, X_target.shape, y_target.shape
+    ((90, 13), (90,), (70, 13), (70,))
     """
     check_consistent_length(X, *arrays)
     drawn = biased_sample(X, **options)

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+from ._typing import Data, HasPredictions, Labels
 
-def _axes(ax):
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ._classifier import RobustClassifier
+    from ._diagnose import Diagnosis
+    from ._promise import TargetPerformance
+    from ._ratio import DensityRatio
+
+
+def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
     try:
@@ -15,10 +28,46 @@ def _axes(ax):
     return plt.subplots(constrained_layout=True)[1]
 
 
-def decision_map(model, X, y=None, *, X_target=None, resolution: int = 150, ax=None):
+def decision_map(
+    model: HasPredictions,
+    X: Data,
+    y: Labels | None = None,
+    *,
+    X_target: Data | None = None,
+    resolution: int = 150,
+    ax: Axes | None = None,
+) -> Axes:
     """The largest probability of a model of two features over the plane, and the data.
 
     Pale colours mean uncertainty. Lines separate predictions.
+
+    Parameters
+    ----------
+    model : fitted classifier of two features
+        Of any package, with ``predict_proba``.
+    X : array-like of shape (n_samples, 2)
+        Rows to show.
+    y : array-like of shape (n_samples,), default=None
+        Their classes, shown as colours.
+    X_target : array-like of shape (n_target, 2), default=None
+        Rows of the target to show.
+    resolution : int, default=150
+        Cells along each axis.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+
+    Examples
+    --------
+    >>> import covshift, covshift.plot
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> model = covshift.lr(lam=0.1).fit(X, X[:, 0] > 0)
+    >>> covshift.plot.decision_map(model, X, X[:, 0] > 0, resolution=20)
+    <Axes: >
     """
     ax = _axes(ax)
     X = np.asarray(X, dtype=float)
@@ -68,10 +117,25 @@ def decision_map(model, X, y=None, *, X_target=None, resolution: int = 150, ax=N
     return ax
 
 
-def weight_histogram(model, X, *, bins=30, ax=None):
+def weight_histogram(
+    model: RobustClassifier | DensityRatio, X: Data, *, bins: int = 30, ax: Axes | None = None
+) -> Axes:
     """How the training rows' weights P_target/P_train are spread, on a logarithmic axis.
 
-    ``model`` is a classifier or a density ratio, ``X`` its training data.
+    Parameters
+    ----------
+    model : fitted RobustClassifier or density ratio
+        Fitted with a target.
+    X : as it was fitted to
+        The training rows.
+    bins : int, default=30
+        Bars.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
     """
     ax = _axes(ax)
     log_ratio = model.log_ratio(X)
@@ -87,35 +151,82 @@ def weight_histogram(model, X, *, bins=30, ax=None):
     return ax
 
 
-def view_bars(model, *, threshold: float | None = None, most: int = 25, ax=None):
+def view_bars(
+    model: RobustClassifier | Diagnosis,
+    *,
+    threshold: float | None = None,
+    most: int = 25,
+    ax: Axes | None = None,
+) -> Axes:
     """The symmetric KL divergence of each view; trusted (stable) views in a different colour.
 
-    ``model`` is a fitted classifier or a :class:`~covshift.Diagnosis`.
+    Of a diagnosis, a dot marks the binned KL where it is larger: a change that the density ratio does
+    not see, for which a view is not stable either.
+
+    Parameters
+    ----------
+    model : fitted RobustClassifier or Diagnosis
+        What has views.
+    threshold : float, default=None
+        A line to draw; None is the threshold that the model or the diagnosis used.
+    most : int, default=25
+        So many views, those that shifted most.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
     """
     ax = _axes(ax)
+    views: list[tuple[str, float, bool, float]]  # name, KL, stable, binned KL
     if hasattr(model, "views_"):
-        views = [(v.name, v.kl, v.generalized) for v in model.views_]
-        threshold = getattr(model, "view_threshold", None) if threshold is None else threshold
+        views = [(v.name, v.kl, v.generalized, 0.0) for v in model.views_]
     else:
-        views = [(v["name"], max(v["kl"], v["kl_binned"]), v["stable"]) for v in model.views]
-        threshold = model.view_threshold if threshold is None else threshold
-    views = sorted(views, key=lambda v: v[1])[-most:]
+        views = [(v["name"], v["kl"], v["stable"], v["kl_binned"]) for v in model.views]
+    threshold = getattr(model, "view_threshold", None) if threshold is None else threshold
+    views = sorted(views, key=lambda v: max(v[1], v[3]))[-most:]
     ax.barh(
         [v[0] for v in views],
         [max(v[1], 0.0) for v in views],
         color=["C2" if v[2] else "C1" for v in views],
     )
+    hidden = [v for v in views if v[3] > v[1]]
+    if hidden:
+        ax.plot([v[3] for v in hidden], [v[0] for v in hidden], "o", color="0.3", label="binned KL")
+        ax.legend(fontsize="small")
     if threshold is not None:
         ax.axvline(threshold, color="0.3", linewidth=0.8, linestyle="--")
     ax.set_xlabel("symmetric KL between training and target")
     return ax
 
 
-def reliability(y, probabilities, *, classes=None, bins: int = 10, ax=None):
+def reliability(
+    y: Labels,
+    probabilities: Labels,
+    *,
+    classes: Sequence[Any] | None = None,
+    bins: int = 10,
+    ax: Axes | None = None,
+) -> Axes:
     """How often predictions of a given confidence are right; calibrated ones lie on the diagonal.
 
-    ``probabilities`` are ``predict_proba``'s for the rows with the true classes ``y``; ``classes`` names
-    their columns (default: the sorted classes of ``y``). Bins hold equal numbers of rows.
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        The true classes.
+    probabilities : array-like of shape (n_samples, n_classes)
+        Those of ``predict_proba``.
+    classes : sequence, default=None
+        Names of the columns of ``probabilities``; None means the sorted classes of ``y``.
+    bins : int, default=10
+        Points; each stands for the same number of rows.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
     """
     ax = _axes(ax)
     p = np.asarray(probabilities, dtype=float)
@@ -138,4 +249,28 @@ def reliability(y, probabilities, *, classes=None, bins: int = 10, ax=None):
     ax.set_ylabel("share that is right")
     ax.set_xlim(0, 1.02)
     ax.set_ylim(-0.02, 1.02)
+    return ax
+
+
+def intervals(found: TargetPerformance, *, ax: Axes | None = None) -> Axes:
+    """The estimates of :func:`covshift.estimate`, each with its interval.
+
+    Parameters
+    ----------
+    found : TargetPerformance
+        The result.
+    ax : matplotlib Axes, default=None
+        Where to draw; None makes a new figure.
+
+    Returns
+    -------
+    ax : matplotlib Axes
+    """
+    ax = _axes(ax)
+    rows = found.estimates[::-1] if found.can_tell else []
+    names = [f"{e['metric']} ({e['method'].replace('_', ' ')})" for e in rows]
+    for name, e in zip(names, rows):
+        ax.plot([e["low"], e["high"]], [name, name], color="C0")
+    ax.plot([e["value"] for e in rows], names, "o", color="C0")
+    ax.set_xlabel("on the target: estimate and interval")
     return ax

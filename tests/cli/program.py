@@ -54,6 +54,15 @@ class ProgramTest(unittest.TestCase):
     def run_json(self, *arguments):
         return json.loads(self.run_ok(*arguments, "--json").stdout)
 
+    def run_next(self, words):
+        """A command that the program recommends, run in the test's folder; its output."""
+        done = subprocess.run(
+            [os.path.abspath(PROGRAM), *words], capture_output=True, text=True, timeout=300, check=False,
+            cwd=self.folder,
+        )
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
     def assert_fails(self, code, *arguments, says=()):
         """The call ends with this code, explains itself on stderr and leaves stdout alone."""
         result = self.call(*arguments)

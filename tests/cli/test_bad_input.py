@@ -1,5 +1,6 @@
 """What goes wrong in practice, each with its defined answer."""
 
+import json
 import os
 import unittest
 
@@ -170,7 +171,10 @@ class BadInput(ProgramTest):
         self.assert_fails(2, "predict", self.model, self.target, "-o", self.model)
         self.assert_fails(2, "predict", self.model, self.train, "-o", link)
         sample = ("sample", self.train, "--label", "y", "--train-output")
-        self.assert_fails(2, *sample, self.path("z.csv"), "--target-output", self.path("z.csv"))
+        self.assert_fails(2, *sample, self.train, "--target-output", "z", says=["--train-output: "])
+        self.assert_fails(
+            2, *sample, self.path("z.csv"), "--target-output", self.path("z.csv"), says=["--target-output: "]
+        )
         self.assert_fails(1, *sample, self.path("z.csv"), "--target-output", self.path("no/z.csv"))
         self.assertFalse(os.path.exists(self.path("z.csv")))
 
@@ -218,6 +222,43 @@ class BadInput(ProgramTest):
         self.fit_fails(1, self.train, "--ratio", "logistic,nose=column:x3", says=["no view", "nose"])
         self.fit_fails(1, self.train, "--ratio", "logistic,all=column:x9", says=["x9"])
         self.fit_fails(2, self.train, "--ratio", "all=column:x3", says=["all inputs together"])
+
+    def test_maps_larger_than_the_rows(self):
+        features = {}
+        for maps in ("nystroem:5000", "fourier:300", "splines:5000"):
+            self.fit("--method", "lr", "--features", maps)
+            with open(self.model, encoding="utf-8") as file:
+                (own,) = json.load(file)["body"]["classifier"]["components"][0]["features"]
+            features[maps] = own
+            self.assertEqual(len(self.run_ok("predict", self.model, self.target).stdout.splitlines()), 151)
+        rows = len(self.rows) + len(self.target_rows)
+        self.assertLessEqual(len(features["nystroem:5000"]["landmarks"]) / 3, rows, "at most the rows there are")
+        self.assertEqual(len(features["fourier:300"]["phases"]), 300, "waves do not depend on the rows")
+        for knots in features["splines:5000"]["knots"]:
+            self.assertLess(len(knots), rows)
+
+    def test_a_constant_view_adds_nothing_by_a_kernel(self):
+        train = self.write_rows("c.csv", ["c", *self.header], [["7", *r] for r in self.rows])
+        target = self.write_rows("ct.csv", ["c", *self.header], [["7", *r] for r in self.target_rows])
+        answers = []
+        for line in ("flat = c : nystroem:20\n", "flat = c : fourier:20\n", "flat = c : linear\n"):
+            views = self.write("views.txt", line + "rest = x1, x2, x3\n")
+            self.run_ok("fit", train, "--target", target, "--label", "y", "-q", "-o", self.model, "--lambda", "0.01",
+                        "--method", "robust", "--views", views)
+            lines = self.run_ok("predict", self.model, target).stdout.splitlines()[1:]
+            answers.append([float(v) for line in lines for v in line.split(",")[1:]])
+        for kernel in answers[:2]:  # the constant's features are 0: only sums may be rounded differently
+            for p, expected in zip(kernel, answers[2], strict=True):
+                self.assertAlmostEqual(p, expected, delta=1e-9)
+
+    def test_one_row(self):
+        one = self.write_rows("one.csv", self.header, self.rows[:1])
+        self.fit_fails(1, one, "--features", "nystroem:10", says=["only one class"])
+        target = self.write_rows("onet.csv", self.header, self.target_rows[:1])
+        for maps in ("quadratic", "splines:4", "fourier:10", "nystroem:10"):
+            self.run_ok("fit", self.train, "--target", target, "--label", "y", "-q", "-o", self.model, "--method", "robust",
+                        "--features", maps)
+            self.assertEqual(len(self.run_ok("predict", self.model, target).stdout.splitlines()), 2, maps)
 
     def test_costs(self):
         self.fit_fails(1, self.train, "--loss", "cost:" + self.write("c.csv", "0,1\n1,0\n"),

@@ -2,9 +2,17 @@
 
 import json
 import random
+import shlex
 import unittest
 
 from program import ProgramTest, shifted_data
+
+
+def next_words(text, command):
+    """The arguments of the command that a report names as the next one."""
+    start = text.index("Next: covshift ")
+    line = next(l for l in text[start:].splitlines() if f"covshift {command} " in l)
+    return shlex.split(line.partition("covshift ")[2].partition("   (")[0])
 
 
 def gaussian_rows(source, n, shift):
@@ -37,7 +45,7 @@ class Diagnose(ProgramTest):
         self.assertFalse(report["shift"])
         self.assertGreater(report["p_value"], 0.05)
         self.assertEqual(report["recommendation"]["verdict"], "none")
-        self.assertIn("lr", report["recommendation"]["methods"])
+        self.assertEqual(report["recommendation"]["method"], "auto")
         self.assertIn("No shift", report["advice"])
 
     def test_false_alarms_are_at_the_nominal_level(self):
@@ -69,24 +77,44 @@ class Diagnose(ProgramTest):
                 self.assertEqual(ours["name"], theirs["name"])
                 self.assertAlmostEqual(ours["kl"], theirs["kl"], places=9, msg=(flags, ours["name"]))
                 self.assertEqual(ours["generalized"], theirs["generalized"], (flags, ours["name"]))
+            self.assertAlmostEqual(data["fitted_sample_size"], fit["ratio"]["effective_sample_size"], places=6)
+
+    def test_fit_and_diagnose_agree_on_values_that_scaling_cuts(self):
+        rows = gaussian_rows(self.source, 200, 1)
+        for row in rows[:5]:
+            row[1] = "1e6"
+        target = self.write_rows("far.csv", self.header, rows)
+        data = self.run_json("diagnose", self.train, target, "--label", "y")
+        fit = self.run_json("fit", self.train, "--target", target, "--label", "y", "--method", "robust-view",
+                            "--lambda", "0.1", "-o", self.path("m.json"))
+        for ours, theirs in zip(data["views"], fit["views"], strict=True):
+            self.assertAlmostEqual(ours["kl"], theirs["kl"], places=9, msg=ours["name"])
+        self.assertAlmostEqual(data["fitted_sample_size"], fit["ratio"]["effective_sample_size"], places=6)
 
     def test_the_view_that_moved_is_named(self):
         report = self.diagnose(2.5)
         self.assertTrue(report["shift"])
         self.assertEqual(report["recommendation"]["shifted_views"], ["dose"])
         self.assertEqual(set(report["recommendation"]["stable_views"]), {"age", "bmi", "site"})
-        self.assertEqual(report["recommendation"]["methods"][0], "robust-view")
         text = self.run_ok("diagnose", self.train, self.path("target.csv"), "--label", "y").stdout
         self.assertIn("Strong shift in dose", text)
-        # The command that is recommended works as it stands.
-        command = next(l for l in text.splitlines() if l.startswith("Next: covshift "))
-        words = command.removeprefix("Next: covshift ").split()
-        words = [
-            {"TRAIN": self.train, "TARGET": self.path("target.csv"), "COL": "y",
-             "MODEL.json": self.path("m.json")}.get(w, w)
-            for w in words
-        ]
-        self.run_ok(*words)
+
+    def test_the_command_is_the_default_fit_with_the_options_given(self):
+        target = self.target(2.5, name="it's a target.csv")
+        call = ("diagnose", self.train, target, "--label", "y", "--ratio", "gaussian", "--drop", "bmi,site",
+                "--scale", "unit", "--rows", "3")
+        text = self.run_ok(*call).stdout
+        words = next_words(text, "fit")
+        self.assertEqual(words, shlex.split(self.run_json(*call)["recommendation"]["command"])[1:])
+        self.run_next(words)
+        own = self.run_json(
+            "fit", self.train, "--target", target, "--label", "y", "--ratio", "gaussian", "--drop", "bmi,site",
+            "--scale", "unit", "-o", self.path("own.json"),
+        )
+        self.assertEqual(own["ratio"]["method"], "gaussian")
+        with open(self.path("model.json")) as ours, open(self.path("own.json")) as theirs:
+            self.assertEqual(ours.read(), theirs.read())
+        self.assertIn("auto", self.run_json(*call)["recommendation"]["method"])
 
     def test_no_overlap_shows_the_rows(self):
         report = self.diagnose(15)
@@ -167,6 +195,58 @@ class Diagnose(ProgramTest):
                           says=["page.html"])
 
 
+class Next(ProgramTest):
+    """The command that compare names gives the score that it announces."""
+
+    def setUp(self):
+        super().setUp()
+        header, train, target = shifted_data(seed=3, n_train=150, n_target=400)
+        self.train = self.write_rows("train data.csv", header, train)
+        self.target = self.write_rows("target.csv", header[:3], [r[:3] for r in target])
+        self.truth = self.write_rows("truth.csv", header, target)
+        self.views = self.write("views.txt", "a = x1, x2\nb = x3\n")
+
+    def check(self, *flags):
+        call = ("compare", self.train, self.target, "--label", "y", "--truth", self.truth, *flags)
+        text, report = self.run_ok(*call).stdout, self.run_json(*call)
+        advice = report["diagnosis"]["recommendation"]
+        words = next_words(text, "fit")
+        for command in (report["command"], advice["command"]):
+            self.assertEqual(shlex.split(command)[1:], words)
+        self.assertEqual(advice["method"], report["recommended"])
+        self.assertIn(f"Use {report['recommended']}", advice["why"])
+        self.run_next(words)
+        scores = json.loads(self.run_next([*next_words(text, "evaluate"), "--json"]))
+        method = next(m for m in report["methods"] if m["method"] == report["recommended"])
+        self.assertAlmostEqual(scores["brier"], method["truth"]["brier"]["value"], places=12, msg=flags)
+        self.assertAlmostEqual(scores["accuracy"], method["truth"]["accuracy"], places=12, msg=flags)
+        self.assertIn(f"Brier {scores['brier']:.6g}", text)
+        return report
+
+    def test_the_default(self):
+        report = self.check("--methods", "auto,lr,robust-view")
+        self.assertEqual(report["recommended"], "auto")
+
+    def test_every_method(self):
+        for m in ("lr", "iw", "tempered", "robust", "robust-view", "overlap", "robust01-view", "svm"):
+            self.assertEqual(self.check("--methods", m)["recommended"], m)
+
+    def test_the_options_that_were_used(self):
+        self.check("--methods", "robust-view", "--views", "each", "--view-threshold", "0.5")
+        self.check("--methods", "auto", "--views", self.views, "--ratio", "gaussian", "--scale", "unit",
+                   "--folds", "3", "--seed", "7")
+        self.check("--methods", "lr,iw", "--features", "splines:3", "--ratio-lambda", "cv", "--drop", "x3")
+
+    def test_the_choice_is_told(self):
+        report = self.check("--methods", "auto,lr")
+        auto = report["methods"][0]
+        self.assertAlmostEqual(sum(t["share"] for t in auto["selection"]), 1)
+        self.assertIn("candidates", auto["choice"])
+        fit = self.run_json("fit", self.train, "--target", self.target, "--label", "y", "-o", self.path("m.json"))
+        self.assertEqual(fit["selection"], auto["selection"])
+        self.assertEqual(fit["choice"], auto["choice"])
+
+
 class Compare(ProgramTest):
     def setUp(self):
         super().setUp()
@@ -206,7 +286,7 @@ class Compare(ProgramTest):
         for m in report["methods"]:
             fit = self.run_json(
                 "fit", self.train, "--target", self.target, "--label", "y", "--method", m["method"],
-                "--views", "each", "-o", self.path("m.json"),
+                "-o", self.path("m.json"),
             )
             self.assertEqual(fit["lambda"], m["lambda"])
             self.assertEqual(fit["objective"], m["certificate"]["game_value"])
@@ -225,6 +305,24 @@ class Compare(ProgramTest):
             1, "compare", self.train, self.target, "--label", "y", "--truth", short,
             says=["2 labels for 150 target rows"],
         )
+
+    def test_estimates_from_too_few_rows_are_shown_as_guesses(self):
+        header, train, _ = shifted_data(n_train=40)
+        far = self.write_rows("far.csv", header[:3], [[f"{float(r[0]) + 9}", r[1], r[2]] for r in train])
+        call = ("compare", self.train, far, "--label", "y", "--methods", "auto,lr")
+        report = self.run_json(*call)
+        self.assertEqual([m["estimated"]["reliable"] for m in report["methods"]], [False, False])
+        self.assertIsNone(report["winner"])
+        self.assertEqual(report["recommended"], "auto")
+        self.assertIn("No winner can be named", report["statement"])
+        text = self.run_ok(*call).stdout
+        lr = next(l for l in text.splitlines() if l.split()[:1] == ["lr"])
+        self.assertEqual(lr.count("?"), 4, lr)  # error, log loss, Brier, right
+        self.assertIn("?: a guess", text)
+        near = self.compare("--methods", "auto,lr")
+        self.assertEqual([m["estimated"]["reliable"] for m in near["methods"]], [True, True])
+        self.assertNotIn("?: a guess", self.run_ok("compare", self.train, self.target, "--label", "y",
+                                                   "--methods", "auto,lr").stdout)
 
     def test_the_table_is_readable(self):
         text = self.run_ok("compare", self.train, self.target, "--label", "y").stdout

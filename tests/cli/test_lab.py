@@ -44,6 +44,15 @@ class Reproduce(ProgramTest):
         self.assertEqual(out.returncode, 1)
         self.assertIn("the intervals of a and b must be positive and in order", out.stderr)
 
+    @unittest.skipUnless(os.path.isdir(DATA), "there is no shared/data beside the checkout")
+    def test_the_target_portion_may_have_its_own_intervals(self):
+        call = ["reproduce", "table1", "--data", DATA, "--draws", "2", "--seeds", "1", "--json"]
+        own = self.call(*call, "-o", self.path("own"), "--target-a", "6", "8")
+        self.assertEqual(own.returncode, 0, own.stderr)
+        table = json.loads(own.stdout)["table1"]
+        self.assertEqual(table["reading"]["target_a"], [6, 8])
+        self.assertNotEqual(table["rows"], json.loads(self.call(*call, "-o", self.path("same")).stdout)["table1"]["rows"])
+
     def test_wrong_calls(self):
         self.assertEqual(self.call("reproduce", "table9", "-o", "x").returncode, 2)
         out = self.call("reproduce", "table1", "-o", self.path("lab"))

@@ -95,7 +95,8 @@ class Reductions(ProgramTest):
         # r_v of the view `all` is the joint ratio: the same as robust.
         self.assert_same(
             self.probabilities(
-                "--method", "robust-view", "--generalized-views", "all", "--lambda", "0.01"
+                "--method", "robust-view", "--views", "all", "--generalized-views", "all", "--lambda",
+                "0.01"
             ),
             self.probabilities("--method", "robust", "--lambda", "0.01"),
         )

@@ -141,6 +141,19 @@ class Reference(ProgramTest):
         t, value = train_weights(self.scaled(self.x, assumption), self.y, w, len(self.names), games)
         return self.scaled(self.x_target, assumption) @ t, value
 
+    def test_the_bound_beside_the_papers_lambda(self):
+        out = self.run_json(
+            "fit", self.train, "--target", self.target, "--label", "y", "--scale", "none", "--method", "robust",
+            "--lambda", LAMBDA, "--ratio-lambda", "paper", "-o", self.path("m.json"),
+        )["ratio"]["fit"]
+        both = np.r_[self.x, self.x_target]
+        widest, m, root = np.ptp(both, axis=0).max(), len(self.x), np.sqrt(np.log(1 / 0.05))
+        self.assertAlmostEqual(out["lambda"] * np.sqrt(2 * m) / widest, 1 + (2 + np.sqrt(2)) * root)
+        self.assertAlmostEqual(out["excess_per_norm"] * np.sqrt(m) / widest, np.sqrt(2) + 2 * (1 + np.sqrt(2)) * root)
+        said = self.call("fit", self.train, "--target", self.target, "--label", "y", "--method", "robust",
+                         "--ratio-lambda", "paper", "-o", self.path("m.json")).stdout
+        self.assertIn("exceeds that of the best weights u by at most", said)
+
     def test_ratio_and_view_criterion(self):
         report, _, log_ratio = self.program("--method", "robust-view")
         np.testing.assert_allclose(log_ratio, self.joint(self.x_target), atol=1e-6)

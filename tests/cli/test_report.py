@@ -104,7 +104,9 @@ class Report(ProgramTest):
                 self.table(name), [[r["row"], r[key], *(v["value"] for v in r["values"])] for r in rows]
             )
         text = self.browser.evaluate("document.getElementById('summary').textContent")
-        for part in (d["recommendation"]["summary"], d["recommendation"]["command"]):
+        # The demo has no files, so no command.
+        advice = d["recommendation"]
+        for part in (advice["summary"], advice["why"], advice["command"] or ""):
             self.assertIn(part, text)
         for reason in d["recommendation"]["reasons"]:
             self.assertIn(reason["text"], text)
@@ -118,10 +120,17 @@ class Report(ProgramTest):
               m["loss"], m["generalize"], m["lambda"]]
              for m in c["methods"]],
         )
+        for m in c["methods"]:
+            if m["choice"]:
+                self.assertEqual(
+                    self.table("tried-" + m["method"]),
+                    [[t[k] for k in ("features", "generalize", "lambda", "lambda_choice", "loss", "standard_error",
+                                     "share")] for t in m["selection"]],
+                )
         self.assertEqual(
             self.table("certificates-table"),
             [[m["method"], *(m["certificate"][k] for k in
-              ("game_value", "gap", "target_value", "target_risk", "mean_weight")),
+              ("bound", "game_value", "gap", "target_value", "target_risk", "mean_weight")),
               m["effective_sample_size"], "yes" if m["certificate"]["reliable"] else "no"]
              for m in c["methods"]],
         )

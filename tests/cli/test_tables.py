@@ -88,7 +88,7 @@ class Tables(ProgramTest):
         self.assertEqual(
             self.fit(train),
             "covshift: warning: t.csv: column 'id' has 120 categories in 120 rows, as identifiers do; "
-            "leave it out (--drop id), or copy it beside the predictions (--keep id)\n",
+            "leave it out (--drop id), or copy it beside the predictions (--keep id); density ratios ignore it\n",
         )
         self.assertEqual(self.fit(train, "--drop", "id"), "")
         self.assertEqual(self.columns(), ["x1", "x2", "x3"])

@@ -131,6 +131,66 @@ TEST(Compare, NoWinnerWithOneMethod) {
   EXPECT_NE(c.statement.find("the only method"), std::string::npos) << c.statement;
 }
 
+TEST(Compare, RecommendsTheDefaultUnlessSomethingMeasuredSaysOtherwise) {
+  const Data d(3, 400, 2000, 0.3);
+  // Tied with lr: the default it is, whichever has the smaller score.
+  const Comparison tie = compare(d.data, &d.truth, quick({"lr", "auto"}));
+  EXPECT_TRUE(tie.winner.empty()) << tie.statement;
+  EXPECT_EQ(tie.recommended, "auto");
+  EXPECT_NE(tie.statement.find("Use auto"), std::string::npos) << tie.statement;
+  // Without it, the best; a winner, whatever it is.
+  EXPECT_EQ(compare(d.data, &d.truth, quick({"svm", "lr"})).recommended, "lr");
+  // auto with a poor lambda is measurably worse than lr.
+  Comparison worse = tie;
+  std::vector<std::vector<double>> scores(2);
+  for (int i = 0; i < 100; ++i) {
+    scores[0].push_back(0.1 + 0.001 * (i % 7));
+    scores[1].push_back(0.2 + 0.001 * (i % 5));
+  }
+  name_winner(worse, scores, {});
+  EXPECT_EQ(worse.winner, "lr");
+  EXPECT_EQ(worse.recommended, "lr");
+  // Measured on too few rows, that means nothing.
+  worse.truth_rows = 29;
+  name_winner(worse, scores, {});
+  EXPECT_TRUE(worse.winner.empty());
+  EXPECT_EQ(worse.recommended, "auto");
+}
+
+TEST(Compare, EstimatesNeedEffectiveRowsAndATargetThatTrainingReaches) {
+  const Data d(3, 400, 2000, 0.3);
+  CompareOptions options = quick({"svm", "lr"});
+  EXPECT_TRUE(compare(d.data, nullptr, options).methods[0].estimated.reliable);
+  options.unsupported = 0.6;
+  const Comparison far = compare(d.data, nullptr, options);
+  EXPECT_FALSE(far.methods[0].estimated.reliable);
+  EXPECT_TRUE(far.winner.empty());
+  EXPECT_NE(far.statement.find("60% of the target"), std::string::npos) << far.statement;
+  // Labels settle it.
+  const Comparison labelled = compare(d.data, &d.truth, options);
+  EXPECT_TRUE(labelled.methods[0].truth->reliable);
+  EXPECT_EQ(labelled.winner, "lr");
+  options.unsupported = 0;
+  options.effective_sample_size = 29;
+  EXPECT_FALSE(compare(d.data, nullptr, options).methods[0].estimated.reliable);
+}
+
+TEST(Compare, ViewsByMethodAreThoseOfAFit) {
+  const Data d(5, 150, 200, 1);
+  CompareOptions options = quick({"auto", "robust-view"});
+  options.views_by_method = true;
+  const Comparison c = compare(d.data, &d.truth, options);
+  TrainingData whole = d.data;
+  whole.views = Views::all(2);
+  FitOptions fit = options.fit;
+  EXPECT_EQ(of(c, "auto").certificate.game_value,
+            Classifier::fit(whole, fit).certificate().game_value);
+  EXPECT_EQ(of(c, "auto").choice, Classifier::fit(whole, fit).report().choice);
+  fit.method = "robust-view";
+  EXPECT_EQ(of(c, "robust-view").certificate.game_value,
+            Classifier::fit(d.data, fit).certificate().game_value);
+}
+
 TEST(Compare, SmoothingDoesNotRaiseTheEffectiveSampleSize) {
   const Data d(4, 200, 300, 3);
   CompareOptions options = quick({"svm", "lr"});

@@ -206,6 +206,40 @@ TEST(Maps, NystroemKeepsTheDistancesOfTheKernel) {
   }
 }
 
+// Angles of a few, of some thousands, and beyond what the fast cosine reduces exactly.
+TEST(Maps, FourierIsItsFormula) {
+  const Matrix x = normal_rows(30, 2, 8);
+  for (const char* maps : {"fourier:20:2", "fourier:20:0.001", "fourier:20:1e-9"}) {
+    const Features features = Features::fit(one_view(2, maps), {x.view(), {}, nullptr, 3});
+    const nlohmann::json map = features.to_json()[0];
+    const auto numbers = [&](const nlohmann::json& from, const char* name) {
+      return from[name].get<std::vector<double>>();
+    };
+    const auto mean = numbers(map["columns"], "mean");
+    const auto factor = numbers(map["columns"], "factor");
+    const auto frequency = numbers(map, "frequencies");
+    const auto phase = numbers(map, "phases");
+    const auto centre = numbers(map, "centre");
+    const auto scale = map["scale"].get<double>();
+    const Matrix mapped = features.apply(x.view(), 1);
+    for (std::size_t i = 0; i < x.rows; ++i) {
+      const double a = (x.values[2 * i] - mean[0]) * factor[0];
+      const double b = (x.values[2 * i + 1] - mean[1]) * factor[1];
+      for (std::size_t j = 0; j < 20; ++j) {
+        const double angle = frequency[2 * j] * a + frequency[2 * j + 1] * b + phase[j];
+        // The terms of an angle are known to their last digits.
+        const double terms = std::abs(frequency[2 * j] * a) + std::abs(frequency[2 * j + 1] * b);
+        const double rounding = 2e-15 + 1e-15 * terms;
+        if (rounding > 1) continue;
+        EXPECT_NEAR(mapped.values[20 * i + j], scale * (std::cos(angle) - centre[j]),
+                    scale * rounding)
+            << maps << " angle " << angle;
+        EXPECT_LE(std::abs(mapped.values[20 * i + j]), scale * (1 + std::abs(centre[j])) + 1e-12);
+      }
+    }
+  }
+}
+
 TEST(Maps, FourierApproximatesTheKernel) {
   const Matrix x = normal_rows(40, 2, 6);
   const Features exact = Features::fit(one_view(2, "nystroem:40:2"), {x.view(), {}, nullptr, 2});

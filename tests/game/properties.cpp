@@ -202,7 +202,7 @@ RC_GTEST_PROP(Loss, OfTheEquilibriumIsTheValue, ()) {
   for (double& x : psi) x = cost_range(*game) * pick_unit();
   const Moves m = moves(*game, psi);
   double paid = 0;
-  for (int y = 0; y < k; ++y) paid += m.q[y] * (game->loss(m.p, y) + psi[y]);
+  for (int y = 0; y < k; ++y) paid += m.q[y] * (game->loss(psi, m.p, y) + psi[y]);
   require(std::abs(paid - m.value) <= rounding(*game, psi), "{} of {}: expected {}, value {}",
           game->name(), psi, paid, m.value);
 }

@@ -162,14 +162,15 @@ TEST(Tables, TheCommandSaysWhatDiffers) {
   EXPECT_EQ(report(run).json["command"],
             "covshift reproduce table2 --data DIR -o OUT --draws 4 --seed 0 --seeds 1");
   run.reading.sampling.crossing = 0;
-  run.reading.sampling.a_high = 3;
+  run.reading.sampling.a.high = 3;
+  run.reading.sampling.target_b = {3, 4};
   run.reading.sampling.replacement = false;
   run.reading.fit.shift.ratio.lambda = RatioLambda::parse("0.01");
   run.reading.fit.lambdas = {0.5, 2};
   EXPECT_EQ(report(run).json["command"],
             "covshift reproduce table2 --data DIR -o OUT --draws 4 --seed 0 --seeds 1 --crossing "
             "0.0 --a 2.0 "
-            "3.0 --without-replacement --ratio-lambda 0.01 --lambdas 0.5,2");
+            "3.0 --without-replacement --target-b 3.0 4.0 --ratio-lambda 0.01 --lambdas 0.5,2");
 }
 
 // A claim is judged against the best rival, and only by differences that are significant.

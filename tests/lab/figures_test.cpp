@@ -182,6 +182,21 @@ TEST(Figures, TheZeroOneLossIsCertainInsideAndUniformOutside) {
   }
 }
 
+TEST(Figures, AViewThatGeneralizesHelpsRobust) {
+  const FigureRun run = run_figure(figure3_setting(), few(20));
+  std::vector<double> loss(4, 0.0);
+  std::vector<double> certain(4, 0.0);
+  for (std::size_t p = 0; p < 4; ++p) {
+    for (const PanelScores& s : run.scores[p]) {
+      loss[p] += s.log_loss / 20;
+      certain[p] += s.certain_outside / 20;
+    }
+  }
+  EXPECT_LT(loss[3], loss[2] - 0.05) << "robust-view, robust";
+  EXPECT_LT(certain[2], 0.05) << "robust alone is undecided where training data are scarce";
+  EXPECT_GT(certain[3], 0.3) << "the view that generalizes decides there too";
+}
+
 TEST(Figures, BiasAndLambdaReachEveryPanel) {
   const auto run = [](const auto& change) {
     FigureSetting setting = figure3_setting();

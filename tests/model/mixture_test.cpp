@@ -1,8 +1,10 @@
 // Classifiers of several components.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
@@ -195,6 +197,27 @@ TEST(Choice, WithoutATargetIgnoresTheShift) {
   const Classifier model = chosen(data);
   for (const Component& c : model.components()) EXPECT_FALSE(c.shift.weighted());
   for (const Candidate& c : model.report().candidates) EXPECT_EQ(c.generalize, "none");
+}
+
+TEST(Choice, TriesToTrustTheViewsThatItIsGiven) {
+  const Sample train(200, 0, 7);
+  const Sample target(150, 1.5, 8);  // x1 moves, x2 does not
+  TrainingData data = data_of(train, target);
+  const auto tried = [](const Classifier& model) {
+    std::set<std::string> names;
+    for (const Candidate& c : model.report().candidates) names.insert(c.generalize);
+    return names;
+  };
+  EXPECT_EQ(tried(Classifier::fit(data, {})), (std::set<std::string>{"none", "overlap:1"}));
+  data.views = {{"x1", "x2"}, {{0}, {1}}, {"", ""}};
+  const Classifier model = Classifier::fit(data, {});
+  EXPECT_EQ(tried(model), (std::set<std::string>{"none", "overlap:1", "views:1"}));
+  // The model file keeps the ratios of the views for the component that needs them.
+  EXPECT_TRUE(std::any_of(
+      model.components().begin(), model.components().end(),
+      [](const Component& c) { return c.shift.assumption().kind == Assumption::Kind::views; }));
+  const Classifier again = Classifier::from_json(model.to_json(), data.views, 3);
+  EXPECT_EQ(again.predict(target.view).p, model.predict(target.view).p);
 }
 
 TEST(Choice, NamingTheAssumptionEndsIt) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -156,7 +157,8 @@ TEST(Fitting, ReportsProgressInOrder) {
     if (stages.empty() || stages.back() != stage) stages.emplace_back(stage);
   };
   static_cast<void>(fit(train, target, o));
-  EXPECT_EQ(stages, (std::vector<std::string>{"density ratio", "selection", "training"}));
+  EXPECT_EQ(stages,
+            (std::vector<std::string>{"density ratio", "selection", "training", "held-out rows"}));
 }
 
 TEST(Predicting, DoesNotDependOnThreads) {
@@ -168,6 +170,29 @@ TEST(Predicting, DoesNotDependOnThreads) {
   const Predictions three = model.predict(rows, 3);
   EXPECT_EQ(one.p, three.p);
   EXPECT_EQ(one.log_ratio, three.log_ratio);
+}
+
+TEST(Certificates, AreKeptInTheModelFileWithTheScoresOfSets) {
+  const Table train = table(150, 0, 5);
+  const Table target = table(150, 0.3, 6);
+  const Model model = fit(train, target, options("robust"));
+  const Model again = Model::from_text(model.to_text(), "text");
+  const Certificate& a = model.classifier().certificate();
+  const Certificate& b = again.classifier().certificate();
+  ASSERT_TRUE(a.bound) << a.reason;
+  EXPECT_GT(*a.bound, *a.estimate);
+  EXPECT_EQ(a.bound, b.bound);
+  EXPECT_EQ(a.estimate, b.estimate);
+  EXPECT_EQ(a.held_out, b.held_out);
+  EXPECT_EQ(describe(a, "log"), describe(b, "log"));
+  const Predictions p = model.predict(target);
+  EXPECT_EQ(model.classifier().sets(p, 0.1), again.classifier().sets(p, 0.1));
+  ModelOptions o = options("robust");
+  o.fit.promise = false;
+  const Model without = fit(train, target, o);
+  EXPECT_FALSE(without.classifier().certificate().bound);
+  EXPECT_THROW((void)without.classifier().sets(p, 0.1), Error);
+  EXPECT_EQ(without.predict(target).p, p.p);  // what is promised changes no prediction
 }
 
 TEST(Certificates, BoundTheLossOfAMatchingAdversary) {
@@ -354,7 +379,7 @@ TEST(GivenRatios, KeepTheOptionsOfEstimatedViewRatios) {
 TEST(RatioModels, EqualAModelsJointRatioAndReadBackBitIdentical) {
   const Numbers train(table(60, 0, 1));
   const Numbers target(table(40, 1, 2));
-  for (const char* method : {"logistic", "gaussian", "ulsif", "kliep", "kmm"}) {
+  for (const char* method : {"logistic", "quadratic", "gaussian", "ulsif", "kliep", "kmm"}) {
     ModelOptions o = options("robust");
     o.fit.shift.ratio.method = parse_ratio_method(method);
     const Model model = fit_matrix(train, target.view, o);
@@ -369,6 +394,77 @@ TEST(RatioModels, EqualAModelsJointRatioAndReadBackBitIdentical) {
   }
   const RatioModel none = fit_ratio_model(train.view, nullptr, RatioOptions{});
   EXPECT_EQ(none.log_ratio(train.view), std::vector<double>(60, 0.0));
+}
+
+TEST(Fitting, AMethodThatIgnoresTheShiftDoesNotEstimateIt) {
+  const Table train = table(120, 0, 1);
+  const Table target = table(80, 1, 2);
+  for (const char* method : {"lr", "adv01", "svm"}) {
+    ModelOptions o = options(method);
+    o.fit.lambda = {};  // chosen
+    const Model with = fit(train, target, o);
+    const Model without = Model::fit(train, nullptr, o);
+    EXPECT_EQ(with.to_text(), without.to_text()) << method;
+    const nlohmann::ordered_json report = with.classifier().report_json();
+    EXPECT_TRUE(report["ratio"].is_null());
+    EXPECT_TRUE(nlohmann::json::parse(report.dump())["views"][0]["kl"].is_null());
+    const Model again = Model::from_text(with.to_text(), "memory");
+    EXPECT_TRUE(std::isnan(again.classifier().shift().views()[0].kl));
+    for (const double l : with.predict(target).log_ratio) EXPECT_EQ(l, 0);
+    // Importance-weighted cross validation needs the ratio even so.
+    o.fit.lambda = {LambdaChoice::Kind::iwcv, 0};
+    EXPECT_FALSE(fit(train, target, o).classifier().report_json()["ratio"].is_null());
+  }
+}
+
+TEST(Fitting, IdentifiersAreNoEvidenceOfAShift) {
+  const auto with_ids = [](Table t, const char* prefix) {
+    Column id{"id", true, {}, {}, {}};
+    for (std::size_t i = 0; i < t.rows; ++i) {
+      id.levels.push_back(prefix + std::to_string(i));
+      id.codes.push_back(static_cast<std::int32_t>(i));
+    }
+    t.columns.insert(t.columns.begin(), id);
+    return t;
+  };
+  const Table train = table(120, 0, 1);
+  const Table target = table(80, 1, 2);
+  const ModelOptions o = options("robust");
+  const Model named = fit(with_ids(train, "a"), with_ids(target, "b"), o);
+  const Model plain = fit(train, target, o);
+  const std::vector<double> a = named.predict(with_ids(target, "b")).log_ratio;
+  const std::vector<double> b = plain.predict(target).log_ratio;
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-9);
+  EXPECT_EQ(named.classifier().shift().views()[0].kl, 0);  // of the view of identifiers alone
+}
+
+/// However far a row lies, nothing is certain: not beyond what some training row is, or what the
+/// number of rows can show.
+TEST(Prediction, NoProbabilityIsZeroOrOne) {
+  const Table train = table(120, 0, 1);
+  Table far = table(80, 0, 2);
+  for (double& v : far.columns[0].numbers) v *= 1e9;
+  for (const char* method : {"lr", "iw", "robust", "overlap"}) {
+    for (const double lambda : {0.01, 1e-9}) {
+      ModelOptions o = options(method);
+      o.scale = ScaleKind::none;
+      o.fit.lambda = {LambdaChoice::Kind::fixed, lambda};
+      const Model model = fit(train, table(100, 0.5, 3), o);
+      const auto least = [&](const Table& x) {
+        const std::vector<double> p = model.predict(x).p;
+        return *std::min_element(p.begin(), p.end());
+      };
+      EXPECT_GT(least(far), 0) << method;
+      const std::vector<double> p = model.predict(far).p;
+      EXPECT_LT(*std::max_element(p.begin(), p.end()), 1) << method;
+      const double certainty = model.classifier().components()[0].certainty;
+      EXPECT_GE(certainty, std::log(121.0));
+      EXPECT_GE(least(far), std::exp(-certainty) / 3 * 0.999) << method;
+      // Training rows have the model's own potentials.
+      Model loose = Model::from_text(model.to_text(), "memory");
+      EXPECT_EQ(loose.predict(far).p, p);
+    }
+  }
 }
 
 TEST(Fitting, CanBeStoppedInTheDensityRatio) {

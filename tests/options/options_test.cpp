@@ -91,7 +91,7 @@ TEST(Options, MessagesNameTheOptionAndItsValues) {
 TEST(Options, DefaultsAreThoseOfTheStructures) {
   ModelOptions model;
   DiagnoseOptions diagnosis;
-  PreparationOptions inputs = by_column();
+  PreparationOptions inputs = for_comparison();
   RatioOptions ratio;
   EXPECT_EQ(row(model_options(model), "--view-threshold").fallback, "0.1");
   EXPECT_EQ(row(model_options(model), "--ratio-lambda").fallback, "stable");
@@ -104,7 +104,7 @@ TEST(Options, DefaultsAreThoseOfTheStructures) {
 TEST(Options, EveryListedValueIsAccepted) {
   ModelOptions model;
   DiagnoseOptions diagnosis;
-  PreparationOptions inputs = by_column();
+  PreparationOptions inputs = for_comparison();
   CompareOptions comparison;
   for (const Options& table : {model_options(model), diagnose_options(diagnosis, inputs),
                                compare_options(comparison, inputs)}) {

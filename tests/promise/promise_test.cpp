@@ -4,11 +4,12 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/lab/simulation.hpp"
+#include "covshift/promise/bound.hpp"
 #include "covshift/promise/concept.hpp"
 #include "covshift/promise/conformal.hpp"
 #include "covshift/promise/estimate.hpp"
-#include "covshift/promise/held_out_ratio.hpp"
 #include "covshift/promise/inference.hpp"
+#include "covshift/ratio/held_out.hpp"
 
 namespace covshift {
 namespace {
@@ -310,6 +311,117 @@ TEST(Conformal, AFileKeepsTheThresholds) {
   }
   EXPECT_THROW(Calibration::from_json({{"score", {0.1}}, {"cumulative", {1, 2}}, {"log_unit", 0}}),
                Error);
+}
+
+/// The flawed classifier's log loss, as if of held-out rows.
+struct BoundCase : Case {
+  explicit BoundCase(std::uint64_t seed) : Case(seed) {
+    const auto k = static_cast<std::size_t>(problem.classes());
+    const auto entropy = [&](const std::vector<double>& all, std::size_t i) {
+      double h = 0;
+      for (std::size_t y = 0; y < k; ++y) h -= all[i * k + y] * std::log(all[i * k + y]);
+      return h;
+    };
+    for (std::size_t i = 0; i < labelled.rows; ++i) {
+      loss.push_back(-std::log(p[i * k + static_cast<std::size_t>(labelled.y[i])]));
+      guess.push_back(entropy(p, i));
+    }
+    for (std::size_t i = 0; i < target.rows; ++i) target_guess.push_back(entropy(target_p, i));
+  }
+  BoundData data() const {
+    BoundData d;
+    d.loss = loss;
+    d.guess = guess;
+    d.target_guess = target_guess;
+    d.features = labelled.view();
+    d.target = target.view();
+    d.ratio.train = labelled.log_ratio;
+    d.ratio.target = target.log_ratio;
+    d.estimated = false;
+    return d;
+  }
+  double true_loss() {
+    const SimulatedRows many = problem.draw(true, 5000, random);
+    const std::vector<double> own = flawed(problem, many);
+    const auto k = static_cast<std::size_t>(problem.classes());
+    std::vector<double> q(k);
+    double sum = 0;
+    for (std::size_t i = 0; i < many.rows; ++i) {
+      problem.probabilities({many.x.data() + i * many.cols, many.cols}, q);
+      for (std::size_t y = 0; y < k; ++y) sum -= q[y] * std::log(own[i * k + y]);
+    }
+    return sum / static_cast<double>(many.rows);
+  }
+  std::vector<double> loss, guess, target_guess;
+};
+
+TEST(Bounds, HoldAndTheFlagStaysDownWithExactRatios) {
+  int stated = 0;
+  int held = 0;
+  int flagged = 0;
+  constexpr int problems = 60;
+  for (std::uint64_t s = 0; s < problems; ++s) {
+    BoundCase c(7000 + s);
+    const LossBound found = bound_loss(c.data(), 0.05);
+    flagged += found.ratio_p_value < 0.05 ? 1 : 0;
+    if (!found.evidence.cannot_tell.empty()) continue;
+    ++stated;
+    held += found.bound >= c.true_loss() ? 1 : 0;
+    EXPECT_LT(found.bound, 2 * found.value + 1) << s;
+  }
+  EXPECT_GT(stated, problems * 3 / 4);
+  // 95% +- 3%; 4% of flags +- 3%.
+  EXPECT_GE(held, stated * 0.9);
+  EXPECT_LE(flagged, problems * 0.12);
+}
+
+TEST(Bounds, ASmallerDeltaGivesALargerBound) {
+  const BoundCase c(7003);
+  const double five = bound_loss(c.data(), 0.05).bound;
+  const LossBound one = bound_loss(c.data(), 0.01);
+  EXPECT_GT(one.bound, five);
+  EXPECT_GT(five, one.value);
+}
+
+TEST(Bounds, ACountOfTwoEqualsTheRowTwice) {
+  BoundCase c(7005);
+  const std::size_t n = c.labelled.rows;
+  std::vector<double> count(n, 1);
+  BoundCase twice = c;
+  for (std::size_t i = 0; i < n; i += 2) {
+    count[i] = 2;
+    const auto row = c.labelled.x.begin() + static_cast<std::ptrdiff_t>(i * c.labelled.cols);
+    twice.labelled.x.insert(twice.labelled.x.end(), row,
+                            row + static_cast<std::ptrdiff_t>(c.labelled.cols));
+    twice.labelled.log_ratio.push_back(c.labelled.log_ratio[i]);
+    twice.loss.push_back(c.loss[i]);
+    twice.guess.push_back(c.guess[i]);
+    ++twice.labelled.rows;
+  }
+  BoundData weighted = c.data();
+  weighted.count = count;
+  // All columns are components here, so that a basis of other rows spans the same.
+  const LossBound a = bound_loss(weighted, 0.05);
+  const LossBound b = bound_loss(twice.data(), 0.05);
+  EXPECT_NEAR(a.evidence.effective_sample_size, b.evidence.effective_sample_size, 1e-9);
+  EXPECT_NEAR(a.value, b.value, 0.01 * b.value);
+  EXPECT_NEAR(a.bound, b.bound, 0.02 * b.bound);
+}
+
+TEST(Bounds, TheFlagGoesUpForAWrongRatio) {
+  int problems = 0;
+  int wrong = 0;
+  for (std::uint64_t s = 0; s < 60; ++s) {
+    const BoundCase c(7000 + s);
+    if (c.problem.strength() < 0.7 || std::min(c.labelled.rows, c.target.rows) < 500) continue;
+    ++problems;
+    BoundData d = c.data();
+    for (double& l : d.ratio.train) l = -l;  // the samples swapped
+    for (double& l : d.ratio.target) l = -l;
+    wrong += bound_loss(d, 0.05).ratio_p_value < 0.05 ? 1 : 0;
+  }
+  ASSERT_GT(problems, 5);
+  EXPECT_GE(wrong, problems * 0.8);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 import importlib.metadata
 import pathlib
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -23,7 +24,7 @@ def test_attributes(wine):
     assert list(model.classes_) == [0, 1, 2] and model.actions_ is model.classes_
     assert not hasattr(model, "abstain_")
     assert model.n_features_in_ == 13 and not hasattr(model, "feature_names_in_")
-    assert model.coef_.shape == (14, 3)
+    assert model.coef_scaled_.shape == (3, len(model.feature_names_))
     assert model.certificate_.gap <= 1e-6 and str(model.certificate_).startswith("Promised")
     assert [v.name for v in model.views_] == ["all"] and len(model.views_[0].features) == 13
     assert 2.0**-18 <= model.lam_ <= 4
@@ -34,6 +35,102 @@ def test_attributes(wine):
     psi = model.decision_function(X_target)
     p = np.exp(psi - psi.max(axis=1, keepdims=True))
     np.testing.assert_allclose(p / p.sum(axis=1, keepdims=True), model.predict_proba(X_target))
+
+
+@pytest.mark.parametrize("options", [{}, {"scale": "unit"}, {"scale": "none"}, {"bias": "none"}, {"bias": "test"},
+                                     {"views": "each"}, {"views": {"left": [0, 1, 2], "right": [2, 3]}}],
+                         ids=str)
+def test_coefficients_are_on_the_scale_of_the_data(shifted, options):
+    X, y, X_target, _ = shifted
+    X, X_target = 3 * X + [1, 0, -5, 2], 3 * X_target + [1, 0, -5, 2]
+    plain = covshift.lr(lam=0.01, features="linear", **options).fit(X, y)
+    assert plain.coef_.shape == (1, 4) and plain.intercept_.shape == (1,)
+    p = plain.predict_proba(X_target)
+    odds = X_target @ plain.coef_[0] + plain.intercept_[0]
+    np.testing.assert_allclose(odds, np.log(p[:, 1] / p[:, 0]), rtol=1e-6, atol=1e-9)
+    three = np.digitize(X[:, 0], [-1, 2])
+    for method in (covshift.lr, covshift.iw, covshift.adv01, covshift.svm):
+        model = method(lam=0.01, ratio_lam="paper", **options).fit(X, three, X_target)
+        assert model.coef_.shape == (3, 4) and model.intercept_.shape == (3,)
+        np.testing.assert_allclose(X @ model.coef_.T + model.intercept_, model.decision_function(X),
+                                   rtol=1e-9, atol=1e-9)
+        assert model.coef_scaled_.shape == (3, len(model.feature_names_))
+        assert model.intercept_scaled_.shape == (3,)
+        assert (model.intercept_scaled_ == 0).all() == (options.get("bias") == "none")
+
+
+def test_coefficients_of_encoded_and_of_sparse_columns(shifted):
+    pd = pytest.importorskip("pandas")
+    sp = pytest.importorskip("scipy.sparse")
+    X, y, _, _ = shifted
+    frame = pd.DataFrame({"a": X[:, 0], "colour": np.where(X[:, 1] > 0, "red", "blue")})
+    model = covshift.lr(lam=0.01).fit(frame, y)
+    assert model.coef_.shape == (1, len(model.feature_names_)) == (1, 3)
+    columns = np.column_stack([(frame[n] if n == "a" else frame["colour"] == n.split("=")[-1])
+                               for n in model.feature_names_]).astype(float)
+    np.testing.assert_allclose(columns @ model.coef_[0] + model.intercept_,
+                               model.decision_function(frame), atol=1e-9)
+    sparse = covshift.lr(lam=0.01).fit(sp.csr_array(np.where(X > 0, X, 0)), y)
+    np.testing.assert_allclose(np.where(X > 0, X, 0) @ sparse.coef_[0] + sparse.intercept_,
+                               sparse.decision_function(sp.csr_array(np.where(X > 0, X, 0))), atol=1e-9)
+
+
+def test_only_linear_models_have_coefficients(shifted):
+    X, y, X_target, _ = shifted
+    for model, reason in ((covshift.RobustClassifier(), r"mixes \d models"),
+                          (covshift.robust(lam=0.1), r"fades with the density ratio \(generalize='train'"),
+                          (covshift.lr(lam=0.1, features="nystroem:20"), "nystroem:20.*, not the columns")):
+        model.fit(X, y, X_target)
+        for name in ("coef_", "intercept_"):
+            assert not hasattr(model, name)
+            with pytest.raises(AttributeError, match=f"{reason}.*coef_scaled_.*features='linear'"):
+                getattr(model, name)
+        assert model.coef_scaled_.shape == (2, len(model.feature_names_))
+    with pytest.raises(AttributeError, match="not fitted"):
+        covshift.lr().coef_  # noqa: B018
+
+
+def test_class_weight_is_sample_weight(shifted):
+    X, y, X_target, _ = shifted
+    rare = np.flatnonzero((y == 0) | (np.arange(len(y)) % 3 == 0))
+    X, y = X[rare], np.where(y[rare] == 1, "rare", "often")
+    weight = np.arange(len(y)) % 3 + 1.0
+    balanced = np.array([(weight.sum() / 2 / weight[y == c].sum()) for c in ("often", "rare")])
+    for given, factor in (({"rare": 3}, np.array([1.0, 3.0])), ("balanced", balanced)):
+        model = covshift.robust(lam=0.01, ratio_lam=0.1, class_weight=given).fit(X, y, X_target, weight)
+        by_hand = covshift.robust(lam=0.01, ratio_lam=0.1)
+        by_hand.fit(X, y, X_target, weight * factor[(y == "rare").astype(int)])
+        np.testing.assert_array_equal(model.predict_proba(X), by_hand.predict_proba(X))
+        plain = covshift.robust(lam=0.01, ratio_lam=0.1).fit(X, y, X_target, weight)
+        assert (model.predict(X) == "rare").sum() > (plain.predict(X) == "rare").sum()
+    from sklearn.utils.class_weight import compute_sample_weight
+
+    a = covshift.lr(lam=0.01, class_weight="balanced").fit(X, y)
+    b = covshift.lr(lam=0.01).fit(X, y, sample_weight=compute_sample_weight("balanced", y))
+    np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
+    with pytest.raises(ValueError, match="balanced"):
+        covshift.lr(class_weight="equal").fit(X, y)
+    with pytest.raises(ValueError, match="class"):
+        covshift.lr(class_weight={"never": 2}).fit(X, y)
+
+
+def test_verbose(shifted, capsys):
+    X, y, X_target, _ = shifted
+    covshift.RobustClassifier(ratio_lam="paper", verbose=1).fit(X, y, X_target)
+    shown = capsys.readouterr()
+    assert "converged after" in shown.out and "mixed" in shown.out and "training" in shown.err
+    covshift.RobustClassifier(ratio_lam="paper").fit(X, y, X_target)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_fit_without_a_target_warns(shifted):
+    X, y, _, _ = shifted
+    for model in (covshift.RobustClassifier(lam=0.1), covshift.robust(lam=0.1), covshift.iw(lam=0.1)):
+        with pytest.warns(UserWarning, match="without X_target: the shift is ignored"):
+            model.fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        covshift.lr(lam=0.1).fit(X, y)
 
 
 def test_no_shift_without_target(wine):
@@ -101,7 +198,9 @@ def test_cost_matrices(wine):
     zero_one = 1 - np.eye(3)
     a = covshift.robust(loss=zero_one, lam=0.05, ratio_lam="paper").fit(X, y, X_target)
     b = covshift.robust01(lam=0.05, ratio_lam="paper").fit(X, y, X_target)
-    np.testing.assert_allclose(a.decision_function(X), b.decision_function(X), atol=1e-2)
+    np.testing.assert_allclose(a.potentials(X), b.potentials(X), atol=1e-2)
+    np.testing.assert_array_equal(b.potentials(X), b.decision_function(X))
+    assert not hasattr(a, "decision_function")  # the largest potential need not win
     assert (a.predict(X) == b.predict(X)).mean() > 0.97
     few = covshift.robust(loss=[[0, 1, 1], [1, 0, 0]], lam=0.05, ratio_lam="paper")
     few.fit(X, y, X_target)
@@ -116,6 +215,12 @@ def test_order_of_classes(wine):
     numbers = covshift.RobustClassifier("absolute", lam=0.05).fit(X, y)
     assert list(model.fit(X, names).classes_) == ["small", "medium", "large"]
     np.testing.assert_array_equal(model.predict_proba(X), numbers.predict_proba(X))
+
+
+def test_views_by_default(wine):
+    X, X_target, y, _ = wine
+    assert len(covshift.robust_view(lam=0.1).fit(X, y, X_target).views_) == X.shape[1]
+    assert len(covshift.robust(lam=0.1).fit(X, y, X_target).views_) == 1
 
 
 def test_views(wine):
@@ -172,6 +277,15 @@ def test_biased_split():
     assert sample.feature == 0
 
 
+def test_the_target_may_have_intervals_of_its_own():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    same, own = covshift.biased_sample(X), covshift.biased_sample(X, target_a=(6, 8), target_b=(3, 4))
+    np.testing.assert_array_equal(same.train, own.train)
+    assert list(same.target) != list(own.target)
+    with pytest.raises(ValueError, match="target_a"):
+        covshift.biased_sample(X, target_a=(1,))
+
+
 def test_biased_split_of_columns_with_categories():
     X, y = load_wine(return_X_y=True, as_frame=True)
     X.insert(0, "region", np.resize(["north", "west", "south"], len(X)))
@@ -192,6 +306,14 @@ def test_diagnose(shifted):
     text = repr(found)
     assert "150 training rows, 120 target rows" in text and "domain AUC" in text
     assert found.recommendation["summary"] in text
+    # What it recommends is the default fit, and works as it stands.
+    assert found.recommendation["method"] == "auto"
+    command = found.recommendation["command"]
+    assert command == "RobustClassifier().fit(X, y, X_target)" and f"Next: {command}" in text
+    other = covshift.diagnose(X, X_target, ratio="ulsif", views={"a": [0]}, permutations=49)
+    model = eval(other.recommendation["command"],  # noqa: S307
+                 {"RobustClassifier": covshift.RobustClassifier, "X": X, "y": shifted[1], "X_target": X_target})
+    assert model.ratio == "ulsif" and [v.name for v in model.views_] == ["a", "rest"]
     assert "<table>" in found._repr_html_()
     assert list(found.to_frame().index) == list("abcd")
     assert {"before", "after"} <= set(found.to_frame("features").columns)

@@ -76,6 +76,19 @@ def test_bad_input(rings, arguments, message):
         covshift.RobustClassifier(**arguments).fit(X, y, X_target)
 
 
+def test_maps_larger_than_the_rows_constant_views_and_one_row(rings):
+    X, y, X_target, _ = rings
+    few = [*range(15), *np.flatnonzero(y == 0)[:3], *np.flatnonzero(y == 1)[:3]]
+    for features in ("nystroem:500", "fourier:50", "splines:50"):
+        model = covshift.RobustClassifier(features=features, lam=0.01).fit(X[few], y[few], X_target[:1])
+        assert np.isfinite(model.predict_proba(X_target[:1])).all()
+    flat = np.c_[X, np.full(len(X), 7.0)]
+    views = {"flat": {"columns": [X.shape[1]], "features": "nystroem:20"}, "rest": list(range(X.shape[1]))}
+    own = covshift.RobustClassifier(method="robust", views=views, lam=0.01).fit(flat, y, flat[:50])
+    rest = covshift.RobustClassifier(method="robust", lam=0.01).fit(X, y, X[:50])
+    np.testing.assert_allclose(own.predict_proba(flat), rest.predict_proba(X), atol=1e-4)
+
+
 def test_scores_are_those_of_scikit_learns_transformers(rings):
     from sklearn.kernel_approximation import Nystroem, RBFSampler
     from sklearn.linear_model import LogisticRegression

@@ -5,11 +5,13 @@ import inspect
 import pytest
 
 import covshift
-from covshift import _core
+from covshift import _core, _options
+from covshift._options import _TYPES
 
 TABLES = _core.options()
 # Parameters that are not in the table: data and callbacks.
-OWN = {"X", "X_target", "progress", "feature", "model", "y", "scoring", "truth"}
+OWN = {"X", "X_target", "progress", "feature", "model", "y", "scoring", "truth", "n_jobs", "verbose"}
+OWN |= {"class_weight"}
 
 
 def as_text(value):
@@ -37,11 +39,16 @@ def test_signatures_match_the_table(name):
             assert ours == ("" if option == "threads" else default), option
 
 
-def test_docstrings_have_every_option():
-    for name, table in TABLES.items():
-        if inspect.isclass(getattr(covshift, name)):
-            for option, (_, values, _) in table.items():
-                assert f"    {option} : {values}" in getattr(covshift, name).__doc__
+@pytest.mark.parametrize("name", TABLES)
+def test_docstrings_have_every_parameter(name):
+    thing = getattr(covshift, name)
+    section = thing.__doc__.split("----------")[1]
+    for option, parameter in inspect.signature(thing).parameters.items():
+        first = next(line for line in section.splitlines() if line.startswith(f"    {option} : "))
+        if parameter.default is not inspect.Parameter.empty:
+            assert first.endswith(f"default={parameter.default!r}".replace("'", '"')), first
+        for value in TABLES[name].get(option, ("", "", ""))[1].split("|"):
+            assert f'"{value}"' in first or value in _TYPES, first
 
 
 def test_rulsif_has_one_default(shifted):
@@ -51,8 +58,27 @@ def test_rulsif_has_one_default(shifted):
     assert (named.log_ratio(X) == given.log_ratio(X)).all()
 
 
-def test_unknown_names_are_not_methods():
-    assert "robust_view" in dir(covshift) and "robust_view" in covshift.__all__
-    assert covshift.robust_view.__name__ == "robust_view"
-    with pytest.raises(AttributeError, match="robust_views"):
-        covshift.robust_views  # noqa: B018
+def test_methods_follow_the_table():
+    for name, loss, generalize, summary in _core.methods():
+        name = name.replace("-", "_")
+        method = getattr(covshift, name)
+        assert name in covshift.__all__ and method.__name__ == name
+        assert method.__doc__.lower().startswith(f"{summary.lower()}.")
+        defaults = {k: p.default for k, p in inspect.signature(method).parameters.items()}
+        assert (defaults.pop("loss"), defaults.pop("generalize")) == (loss, generalize)
+        assert method("hinge", lam=0.3).get_params() == {
+            **defaults, "loss": "hinge", "generalize": generalize, "lam": 0.3}
+    with pytest.raises(TypeError, match="lamda"):
+        covshift.robust(lamda=0.1)
+
+
+def test_threads_and_n_jobs(monkeypatch):
+    monkeypatch.setattr(_options, "cores", lambda: 4)
+    count = _options.thread_count
+    assert [count(None), count(3), count(None, 3), count(None, -1), count(None, -3)] == [4, 3, 3, 4, 2]
+    assert count(None, -9) == 1
+    with pytest.raises(ValueError, match="one of them"):
+        count(2, 2)
+    for wrong in (0, 1.5, "all"):
+        with pytest.raises(ValueError, match="n_jobs"):
+            count(None, wrong)

@@ -1,5 +1,8 @@
 """Plots show their data; examples and code in the documentation run."""
 
+import doctest
+import importlib
+import inspect
 import os
 import pathlib
 import re
@@ -59,8 +62,34 @@ def test_view_bars(shifted):
     assert sorted(p.get_width() for p in ax.patches) == pytest.approx(
         sorted(max(v.kl, 0) for v in model.views_)
     )
-    found = covshift.diagnose(X, X_target, permutations=19)
-    assert len(found.plot().patches) == 4
+
+
+def test_a_diagnosis_shows_the_number_it_names(shifted):
+    X, _, X_target, _ = shifted
+    spread = X_target.copy()
+    spread[:, 3] = np.where(spread[:, 3] > 0, 2.0, -2.0)  # the mean hardly moves: the ratio misses it
+    found = covshift.diagnose(X, spread, permutations=19)
+    kl = {v["name"]: v["kl"] for v in found.views}
+    binned = {v["name"]: v["kl_binned"] for v in found.views}
+    assert binned["c4"] > kl["c4"] + 0.1
+    ax = found.plot()
+    assert sorted(p.get_width() for p in ax.patches) == pytest.approx(sorted(kl.values()))
+    dots = dict(zip(ax.lines[0].get_ydata(), ax.lines[0].get_xdata()))
+    assert dots == pytest.approx({name: binned[name] for name in kl if binned[name] > kl[name]})
+    rows = {line.split()[0]: line.split()[1:3] for line in repr(found).splitlines() if "  c" in line}
+    assert rows == {name: [f"{kl[name]:.4f}", f"{binned[name]:.4f}"] for name in kl}
+    for name in kl:
+        assert f"<td>{name}</td><td>{kl[name]:.4f}</td><td>{binned[name]:.4f}</td>" in found._repr_html_()
+    frame = found.to_frame()
+    assert dict(frame["kl"]) == kl and dict(frame["kl_binned"]) == binned
+
+
+def test_intervals(shifted):
+    X, y, X_target, _ = shifted
+    found = covshift.estimate(covshift.lr(lam=0.1).fit(X[:75], y[:75]), X[75:], y[75:], X_target)
+    ax = found.plot()
+    assert len(ax.lines) == len(found.estimates) + 1
+    assert list(ax.lines[-1].get_xdata()) == [e["value"] for e in found.estimates[::-1]]
 
 
 def test_reliability():
@@ -72,6 +101,29 @@ def test_reliability():
     np.testing.assert_allclose(share, [0.5, 0.9])
     with pytest.raises(ValueError, match="predict_proba"):
         covshift.plot.reliability(y, p[:, :1])
+
+
+@pytest.mark.parametrize("module", ["covshift", "covshift.plot", *(
+    f"covshift.{name}" for name in ("_classifier", "_diagnose", "_methods", "_promise", "_ratio",
+                                    "_results", "_sampling", "_scoring"))])
+def test_doctests(module):
+    failed, tried = doctest.testmod(importlib.import_module(module))
+    assert failed == 0
+
+
+def test_public_functions_have_examples():
+    """Each function and estimator; classes that functions return are shown by these."""
+    finder = doctest.DocTestFinder(recurse=False)
+    for name in covshift.__all__:
+        thing = getattr(covshift, name)
+        made = inspect.isclass(thing) and not hasattr(thing, "fit") and thing is not covshift.Target
+        if name.startswith("__") or made or thing in (covshift.DensityRatio,) or _is_method(thing):
+            continue
+        assert any(test.examples for test in finder.find(thing)), name
+
+
+def _is_method(thing):
+    return "Takes the options of :class:`RobustClassifier`" in (thing.__doc__ or "")
 
 
 def test_there_are_five_examples():

@@ -21,6 +21,27 @@ def study():
     return model, *draw(800, 0, 2), draw(600, 0.8, 3)[0]
 
 
+def test_the_certificate_and_sets_of_a_fit():
+    X, y = draw(400, 0, 1)
+    X_target = draw(400, 0.5, 2)[0]
+    X_true, y_true = draw(5000, 0.5, 3)
+    model = covshift.RobustClassifier().fit(X, y, X_target)
+    certificate = model.certificate_
+    p = model.predict_proba(X_true)[np.arange(len(y_true)), (y_true == "yes").astype(int)]
+    assert -np.log(p).mean() < certificate.bound < 1.5 * -np.log(p).mean()
+    assert certificate.estimate < certificate.bound < certificate.uninformed == pytest.approx(np.log(2))
+    assert "with probability 95%" in str(certificate)
+    sets = model.predict_set(X_true, alpha=0.1)
+    assert sets.shape == (5000, 2) and sets.dtype == bool
+    assert sets[np.arange(5000), (y_true == "yes").astype(int)].mean() > 0.87
+    for alpha in (0, 1, -1, np.nan):
+        with pytest.raises(ValueError, match="alpha"):
+            model.predict_set(X_true, alpha=alpha)
+    abstaining = covshift.RobustClassifier(loss="abstain:0.2").fit(X, y, X_target)
+    with pytest.raises(ValueError, match="no prediction sets"):
+        abstaining.predict_set(X_true)
+
+
 def test_intervals_hold_the_truth(study):
     model, X, y, X_target = study
     found = covshift.estimate(model, X, y, X_target, scoring=["f1_macro"])

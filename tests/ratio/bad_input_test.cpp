@@ -69,7 +69,7 @@ TEST(BadInput, Options) {
 TEST(BadInput, Words) {
   EXPECT_EQ(parse_ratio_method("kliep"), RatioMethod::kliep);
   EXPECT_THAT(message_of([] { (void)parse_ratio_method("klieb"); }),
-              HasSubstr("must be logistic, gaussian"));
+              HasSubstr("must be logistic, quadratic"));
   EXPECT_EQ(RatioLambda::parse("0.25").value, 0.25);
   EXPECT_EQ(RatioLambda::parse("1e-3").rule, RatioLambda::Rule::value);
   for (const char* text : {"", "0", "-1", "nan", "inf", "0.1x", "Paper", "1e999"}) {

@@ -252,9 +252,9 @@ TEST_P(EveryMethod, AWeightOfTwoIsTheRowTwice) {
 
 INSTANTIATE_TEST_SUITE_P(Ratio, EveryMethod,
                          ::testing::Values(RatioMethod::none, RatioMethod::logistic,
-                                           RatioMethod::gaussian, RatioMethod::ulsif,
-                                           RatioMethod::rulsif, RatioMethod::kliep,
-                                           RatioMethod::kmm),
+                                           RatioMethod::quadratic, RatioMethod::gaussian,
+                                           RatioMethod::ulsif, RatioMethod::rulsif,
+                                           RatioMethod::kliep, RatioMethod::kmm),
                          [](const auto& test) { return std::string(to_string(test.param)); });
 
 }  // namespace

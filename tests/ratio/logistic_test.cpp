@@ -212,6 +212,9 @@ TEST(Logistic, PaperLambda) {
   const auto ratio = fit_ratio(options, train.view(), target.view());
   EXPECT_DOUBLE_EQ(as_logistic(*ratio).lambda(), expected);
   EXPECT_EQ(ratio->report()["rule"], "paper");
+  const double excess =
+      3 * (std::sqrt(2.0) + 2 * (1 + std::sqrt(2.0)) * std::sqrt(std::log(20.0))) / std::sqrt(8.0);
+  EXPECT_DOUBLE_EQ(ratio->report()["excess_per_norm"].get<double>(), excess);
   // What a sparse matrix does not store counts as zero: column 1 ranges from 0 to 4.
   const Matrix holes = dense(2, 2, {0, 0, 1, 1});
   const auto sparse = fit_ratio(options, to_sparse(holes).view(), to_sparse(target).view());

@@ -60,8 +60,8 @@ TEST(BiasedSampling, DrawsInProportionToTheNormalDensity) {
   for (int i = 0; i < 2000; ++i) x.push_back(i / 1000.0);
   BiasedSampling options;
   options.feature = 0;
-  options.a_low = options.a_high = 4;
-  options.b_low = options.b_high = 2;
+  options.a = {4, 4};
+  options.b = {2, 2};
   options.train = 40000;
   options.target = 1;
   const BiasedSample s = biased_sample(MatrixView::dense(x.data(), 2000, 1), options);
@@ -79,6 +79,23 @@ TEST(BiasedSampling, DrawsInProportionToTheNormalDensity) {
   double mean = 0;
   for (const std::size_t row : s.train) mean += x[row] / 40000;
   EXPECT_NEAR(mean, expected, 0.003);
+}
+
+TEST(BiasedSampling, TheTargetMayHaveItsOwnIntervals) {
+  const std::vector<double> x = cloud(100);
+  const MatrixView view = MatrixView::dense(x.data(), 100, 3);
+  BiasedSampling options;
+  const BiasedSample same = biased_sample(view, options);
+  options.target_a = {6, 8};
+  options.target_b = {3, 5};
+  const BiasedSample s = biased_sample(view, options);
+  EXPECT_EQ(s.train, same.train) << "the training portion keeps its own";
+  EXPECT_NE(s.target, same.target);
+  EXPECT_TRUE(s.train_draw.a >= 2 && s.train_draw.a <= 4) << s.train_draw.a;
+  EXPECT_TRUE(s.target_draw.a >= 6 && s.target_draw.a <= 8) << s.target_draw.a;
+  EXPECT_TRUE(s.target_draw.b >= 3 && s.target_draw.b <= 5) << s.target_draw.b;
+  options.target_b = {0, 1};
+  EXPECT_THROW(biased_sample(view, options), Error);
 }
 
 TEST(BiasedSampling, WithoutReplacementNoRowIsDrawnTwice) {
@@ -114,7 +131,7 @@ TEST(BiasedSampling, RejectsInvalidOptions) {
   options.quantile = 1;
   EXPECT_THROW(biased_sample(view, options), Error);
   options.quantile = 0.5;
-  options.a_low = 0;
+  options.a.low = 0;
   EXPECT_THROW(biased_sample(view, options), Error);
 }
 

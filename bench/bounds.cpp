@@ -1,0 +1,80 @@
+// The bound that a fit promises for the target against the truth, on simulated problems:
+//     bounds [PROBLEMS [METHODS]]      METHODS: comma separated
+// with exact and with estimated density ratios. docs/certificate.md has the results.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <sstream>
+
+#include "covshift/lab/simulated_fit.hpp"
+
+using namespace covshift;
+
+namespace {
+
+struct Share {
+  int n = 0, held = 0;
+  std::vector<double> ratio;  ///< of bound to truth
+  void add(bool holds, double value) {
+    ++n;
+    held += holds ? 1 : 0;
+    ratio.push_back(value);
+  }
+  [[nodiscard]] std::string text() {
+    if (n == 0) return fmt::format("{:5} {:>7} {:>7}", 0, "-", "-");
+    const auto middle = ratio.begin() + static_cast<std::ptrdiff_t>(ratio.size() / 2);
+    std::nth_element(ratio.begin(), middle, ratio.end());
+    return fmt::format("{:5} {:6.1f}% {:7.3f}", n, 100.0 * held / n, *middle);
+  }
+};
+
+struct Tally {
+  int problems = 0, contradicted = 0, unsupported = 0;
+  Share all, large;                      ///< stated bounds; with at least 500 training rows
+  std::map<std::string, Share> by_size;  ///< by effective sample size
+};
+
+void run_problem(int s, const std::string& method, bool exact, Tally& tally) {
+  const auto seed = static_cast<std::uint64_t>(s);
+  const SimulatedProblem problem(1000 + seed);
+  const SimulatedFit fit = fit_simulated(problem, 5000 + seed, method, exact);
+  const Certificate& c = fit.model.certificate();
+  ++tally.problems;
+  tally.contradicted += c.ratio_p_value < 0.05 ? 1 : 0;
+  if (!c.bound) {
+    tally.unsupported += c.ratio_p_value >= 0.05 ? 1 : 0;
+    return;
+  }
+  const bool holds = *c.bound >= fit.truth;
+  const double ratio = *c.bound / fit.truth;
+  tally.all.add(holds, ratio);
+  if (problem.train_rows() >= 500) tally.large.add(holds, ratio);
+  const double n = c.effective_sample_size;
+  tally.by_size[n < 100 ? "25 to 100" : n < 500 ? "100 to 500" : "over 500"].add(holds, ratio);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const int problems = argc > 1 ? std::atoi(argv[1]) : 1000;
+  std::istringstream methods(
+      argc > 2 ? argv[2]
+               : "robust,overlap,robust-view,iw,lr,auto,robust01,overlap01,robust01-view");
+  std::string method;
+  fmt::print("delta 5%; each: bounds stated, share that holds, median of bound over truth\n");
+  while (std::getline(methods, method, ',')) {
+    for (const bool exact : {true, false}) {
+      Tally tally;
+      for (int s = 0; s < problems; ++s) run_problem(s, method, exact, tally);
+      fmt::print("{:13} {:9}  all {}  m>=500 {}  flag up {:.1f}%, no support {:.1f}%", method,
+                 exact ? "exact" : "estimated", tally.all.text(), tally.large.text(),
+                 100.0 * tally.contradicted / tally.problems,
+                 100.0 * tally.unsupported / tally.problems);
+      for (auto& [size, share] : tally.by_size) fmt::print("  | n_eff {}: {}", size, share.text());
+      fmt::print("\n");
+      std::fflush(stdout);
+    }
+  }
+}

@@ -1,0 +1,55 @@
+#include "cli/next.hpp"
+
+#include <set>
+
+namespace covshift::cli {
+
+std::string shell_word(const std::string& text) {
+  const bool plain = !text.empty() &&
+                     text.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/+-") ==
+                         std::string::npos;
+  if (plain) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
+std::string next_command(const CLI::App& called, const std::string& name,
+                         const std::vector<std::string>& words) {
+  static const std::set<std::string> own = {"label", "json", "quiet", "threads", "help"};
+  std::string command = "covshift " + name;
+  for (const std::string& word : words) command += ' ' + shell_word(word);
+  const CLI::App* const next = called.get_parent()->get_subcommand(name);
+  for (const CLI::Option* option : called.get_options()) {
+    const std::string& flag = option->get_single_name();
+    if (option->get_positional() || option->count() == 0 || own.contains(flag) ||
+        next->get_option_no_throw("--" + flag) == nullptr) {
+      continue;
+    }
+    command += " --" + flag;
+    if (option->get_expected_max() == 0) continue;  // a flag
+    for (const std::string& value : option->results()) command += ' ' + shell_word(value);
+  }
+  return command;
+}
+
+void answer(const Comparison& c, std::string command, Recommendation& r) {
+  r.method = c.recommended;
+  r.why = c.statement;
+  r.command = std::move(command);
+}
+
+std::string next_fit(const CLI::App& called, const FitFiles& files, const std::string& method) {
+  std::vector<std::string> words = {files.train, "--target", files.target};
+  if (!files.label.empty()) words.insert(words.end(), {"--label", files.label});
+  if (method == "tempered") {
+    words.insert(words.end(), {"--method", "robust", "--generalize", "temper:auto"});
+  } else if (method != "auto") {
+    words.insert(words.end(), {"--method", method});
+  }
+  words.insert(words.end(), {"-o", next_model});
+  return next_command(called, "fit", words);
+}
+
+}  // namespace covshift::cli

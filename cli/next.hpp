@@ -1,0 +1,36 @@
+// What to run next, as a command that can be pasted into a shell.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/commands.hpp"
+#include "covshift/compare/compare.hpp"
+#include "covshift/diagnose/diagnose.hpp"
+
+namespace covshift::cli {
+
+/// The text as one word of a shell command, quoted where it must be.
+std::string shell_word(const std::string& text);
+
+/// `covshift NAME WORDS`, then what the user gave to `called` of the options that NAME has too, but
+/// for --label and what only concerns the output.
+std::string next_command(const CLI::App& called, const std::string& name,
+                         const std::vector<std::string>& words);
+
+/// The files of a fit.
+struct FitFiles {
+  std::string train, target;
+  std::string label;  ///< empty: the files have their own (svmlight)
+};
+/// The fit of a method of `compare`'s table.
+std::string next_fit(const CLI::App& called, const FitFiles& files, const std::string& method);
+
+/// The one answer of terminal, page and --json: what was measured replaces what the diagnosis alone
+/// would say. `command`: empty if there are no files.
+void answer(const Comparison& c, std::string command, Recommendation& r);
+
+/// The file that next_fit writes.
+constexpr const char* next_model = "model.json";
+
+}  // namespace covshift::cli

@@ -1,0 +1,21 @@
+// A fit to a simulated problem, whose loss on the target is known.
+#pragma once
+
+#include <string>
+
+#include "covshift/lab/simulation.hpp"
+#include "covshift/model/classifier.hpp"
+
+namespace covshift {
+
+struct SimulatedFit {
+  Classifier model;
+  double truth = 0;  ///< the expected loss on the target, by the model's loss
+};
+
+/// Draws both samples, fits `method` with the exact density ratio or one that is estimated, and
+/// takes the loss of its predictions for 20,000 fresh target rows, averaged over P(y|x).
+SimulatedFit fit_simulated(const SimulatedProblem& problem, std::uint64_t seed,
+                           const std::string& method, bool exact);
+
+}  // namespace covshift

@@ -1,0 +1,42 @@
+// A bound on the loss of a classifier on a target without labels, and a test of the density ratio
+// that it rests on.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "covshift/data/matrix.hpp"
+#include "covshift/promise/estimate.hpp"
+#include "covshift/ratio/held_out.hpp"
+
+namespace covshift {
+
+/// Losses of labelled rows by fits that have not seen them. A guess is any function of x that owes
+/// nothing to the labels of these rows; one that is close to the mean loss makes the bound tighter.
+struct BoundData {
+  std::span<const double> loss;
+  std::span<const double> count;  ///< how often each row counts; empty: once
+  std::span<const double> guess, target_guess;
+  MatrixView features, target;
+  HeldOutRatio ratio;     ///< of these rows
+  bool estimated = true;  ///< the ratio, by logistic regression or the like
+  std::uint64_t seed = 0;
+};
+
+struct LossBound {
+  Evidence evidence;  ///< says if nothing can be told
+  double value = 0;   ///< the doubly robust estimate of the mean loss on the target
+  double bound = 0;   ///< not exceeded with probability 1 - delta
+  double ratio_p_value = 1;
+};
+
+/// The bound is the upper end of a one-sided interval around the doubly robust estimate
+/// (regression.hpp): Student's t, corrected for the skewness of the influences, because means of
+/// few heavy losses err downwards more often than upwards. Half of delta is for this noise; the
+/// other half is for what it leaves out: that lambda was chosen on the same rows, and that the
+/// model is the fit to all rows, not to the folds. docs/certificate.md has the argument, and what
+/// else was tried.
+LossBound bound_loss(const BoundData& data, double delta);
+
+}  // namespace covshift

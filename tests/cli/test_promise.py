@@ -1,0 +1,114 @@
+"""What a fit promises for the target, against the truth; prediction sets of a model file."""
+
+import csv
+import math
+import os
+import random
+import unittest
+
+from program import ProgramTest
+
+GOLDEN = os.path.join(os.path.dirname(__file__), "..", "model", "golden")
+
+
+def rows(count, mean, seed):
+    """x ~ N(mean, 1), P(yes|x) = sigmoid(2x)."""
+    generator = random.Random(seed)
+    result = []
+    for _ in range(count):
+        x = generator.gauss(mean, 1)
+        result.append((x, "yes" if generator.random() < 1 / (1 + math.exp(-2 * x)) else "no"))
+    return result
+
+
+class Promise(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.train = self.write_rows("train.csv", ("x", "y"), rows(400, 0, 1))
+        self.target = self.write_rows("target.csv", ("x",), [(x,) for x, _ in rows(500, 0.7, 3)])
+        self.truth = self.write_rows("truth.csv", ("x", "y"), rows(4000, 0.7, 4))
+        self.model = self.path("m.json")
+
+    def fit(self, *arguments, target=None):
+        return self.run_json("fit", self.train, "--target", target or self.target, "--label", "y",
+                             "-o", self.model, *arguments)["certificate"]
+
+    def test_the_bound_holds_and_follows_delta(self):
+        for method in ("auto", "robust", "iw", "lr", "robust01", "svm"):
+            with self.subTest(method):
+                certificate = self.fit("--method", method, "--lambda", "0.001")
+                loss = self.run_json("evaluate", self.model, self.truth)["expected_loss"]
+                self.assertTrue(certificate["reliable"], certificate)
+                self.assertLess(loss, certificate["bound"])
+                self.assertLess(certificate["bound"], 1.5 * loss)
+                self.assertLess(certificate["estimate"], certificate["bound"])
+                self.assertIn("Promised, with probability 95%", certificate["statement"])
+                self.assertEqual(certificate["held_out"], 400)
+        again = self.fit("--method", "robust", "--lambda", "0.001", "--delta", "0.001")
+        robust = self.fit("--method", "robust", "--lambda", "0.001")
+        self.assertGreater(again["bound"], robust["bound"])
+        self.assertIn("99.9%", again["statement"])
+        self.assertAlmostEqual(robust["uninformed"], math.log(2))
+
+    def test_a_bound_that_says_nothing_says_so(self):
+        generator = random.Random(5)
+        coin = [(generator.gauss(0, 1), generator.choice(("no", "yes"))) for _ in range(80)]
+        train = self.write_rows("coin.csv", ("x", "y"), coin)
+        certificate = self.run_json("fit", train, "--target", self.target, "--label", "y", "--method",
+                                    "iw", "-o", self.model)["certificate"]
+        self.assertGreater(certificate["bound"], certificate["uninformed"])
+        self.assertIn("so this bound says nothing", certificate["statement"])
+
+    def test_no_bound_without_support(self):
+        apart = self.write_rows("apart.csv", ("x",), [(x,) for x, _ in rows(200, 9, 5)])
+        certificate = self.fit("--method", "robust", "--lambda", "0.01", target=apart)
+        self.assertIsNone(certificate["bound"])
+        self.assertFalse(certificate["reliable"])
+        self.assertIn("Not promised: a bound", certificate["statement"])
+        self.assertTrue(certificate["reason"])
+
+    def test_one_target_row(self):
+        one = self.write_rows("one.csv", ("x",), [(0.5,)])
+        certificate = self.fit("--method", "robust", "--lambda", "0.01", target=one)
+        self.assertIsNone(certificate["bound"])
+        self.assertIn("the target has one row", certificate["statement"])
+
+    def sets(self, data, alpha="0.1"):
+        self.run_ok("predict", self.model, data, "--sets", alpha, "-o", self.path("sets.csv"))
+        with open(self.path("sets.csv"), newline="") as file:
+            return list(csv.DictReader(file))
+
+    def test_sets_cover(self):
+        self.fit()
+        truth = [y for _, y in rows(4000, 0.7, 4)]
+        for alpha in (0.1, 0.3):
+            found = self.sets(self.truth, str(alpha))
+            hits = sum(row["set:" + y] == "1" for row, y in zip(found, truth)) / len(truth)
+            self.assertGreater(hits, 1 - alpha - 0.03)
+            self.assertTrue(all(row["set:" + row["predicted"]] == "1" for row in found))
+        # As JSON, and from a file that was written and read.
+        listed = self.run_json("predict", self.model, self.truth, "--sets", "0.3")
+        self.assertEqual([row["set"] for row in listed["rows"]],
+                         [[y for y in ("no", "yes") if row["set:" + y] == "1"] for row in found])
+        self.assertGreaterEqual(listed["mean_set_size"], 1)
+
+    def test_a_row_without_support_may_have_any_class(self):
+        self.fit("--method", "robust", "--lambda", "0.01")
+        far = self.write_rows("far.csv", ("x",), [(200,)])
+        self.assertEqual([(row["set:no"], row["set:yes"]) for row in self.sets(far)], [("1", "1")])
+
+    def test_bad_input(self):
+        self.fit("--method", "lr", "--lambda", "0.1")
+        for alpha in ("0", "1", "-0.1", "nan", "many"):
+            self.assert_fails(2, "predict", self.model, self.truth, "--sets", alpha, says=["--sets"])
+        old = os.path.join(GOLDEN, "lr.json")
+        data = self.write("old.csv", "x1,x2,colour\n0.5,0.5,red\n")
+        self.assert_fails(1, "predict", old, data, "--sets", "0.1", says=["no held-out scores", "fit it again"])
+        self.run_ok("fit", self.train, "--target", self.target, "--label", "y", "--loss", "abstain:0.2",
+                    "--lambda", "0.1", "-o", self.model)
+        self.assert_fails(1, "predict", self.model, self.truth, "--sets", "0.1",
+                          says=["abstain:0.2", "no prediction sets"])
+
+
+if __name__ == "__main__":
+    unittest.main()
