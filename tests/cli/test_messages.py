@@ -142,6 +142,16 @@ class Messages(ProgramTest):
                   self.write_rows("b.csv", ["colour", *self.header], rows), "--label", "y", "--method", "lr", "-o",
                   self.model)
 
+    def test_features_of_1e150(self):
+        rows = [[f"{float(x) * 1e150!r}" for x in row[:3]] + row[3:] for row in self.rows]
+        train = self.write_rows("big.csv", self.header, rows)
+        for loss in ("log", "zero-one", "squared"):
+            for scale in ("unit", "standard"):
+                self.assertEqual(self.fit(train, "--loss", loss, "--scale", scale), "")
+            self.says(1, f"covshift: the training data: feature 1 of row 1 is {float(rows[0][0])}; features beyond 1e+100 must be "
+                      "scaled (unit or standard)\n", "fit", train, "--label", "y", "--method", "lr", "--loss", loss, "--scale",
+                      "none", "-o", self.model)
+
     # --- formats and outputs ---
 
     def test_formats_of_others(self):
