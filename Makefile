@@ -8,7 +8,7 @@ DATA ?= ../shared/data
 export JOBS
 
 .PHONY: all library demo test bench shiftbench bench-kernels bench-csv bench-python wheel asan tsan tidy format
-.PHONY: fuzz faults format-check check reproduce coverage install clean help
+.PHONY: fuzz faults format-check check reproduce coverage random-fits install clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -52,6 +52,9 @@ coverage: ## what is promised against the truth, on simulated problems (docs/pro
 	@cmake --build build/bench -j $(JOBS) --target coverage bounds
 	@build/bench/bench/coverage $(PROBLEMS)
 	@build/bench/bench/bounds $(PROBLEMS)
+
+random-fits: all ## random fits on degenerate data: each converged or refused in words (docs/reliability.md; FITS=2400)
+	@python3 bench/random_fits.py build/covshift $(FITS)
 
 bench-csv: ## read a 1 GB CSV with covshift and with pandas (from the Python package index)
 	@scripts/packages.sh build bench venv

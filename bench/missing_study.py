@@ -6,7 +6,8 @@ FOLDER has a folder for each task with train.csv.gz, target.csv.gz (both with th
 it) and truth.csv.gz. Values are removed at random (`random`), or those above the column's training median
 (`high`): 30% of the values of every second column, of categories the first in alphabetical order. `drop`
 trains on the complete rows and imputes only when predicting; it is what `--missing error` leaves to the user.
-Prints the log loss in bits on the truth.
+Prints the log loss in bits on the truth for lr and the default, and how often each rule beats another by more
+than 0.001 bits. docs/data.md has the result.
 """
 
 import csv
@@ -55,7 +56,7 @@ def loss(program, folder, train, target, method, flags):
     model = os.path.join(folder, "model.json")
     subprocess.run(
         [program, "fit", train, "--target", target, "--label", "label", "--method", method, "-q", "-o", model,
-         "--threads", "1", "--scale", "unit", "--accept-unconverged", *flags],
+         "--threads", "1", "--accept-unconverged", *flags],
         check=True, stderr=subprocess.DEVNULL)
     scores = subprocess.run(
         [program, "evaluate", model, os.path.join(folder, "truth.csv"), "--json", "--threads", "1"],
@@ -66,6 +67,7 @@ def loss(program, folder, train, target, method, flags):
 
 def main():
     program, tasks = sys.argv[1:3]
+    lines = []
     print("| task | removed | method | drop | impute | indicator |\n|---|---|---|---|---|---|")
     for task in sorted(os.listdir(tasks)):
         path = os.path.join(tasks, task)
@@ -97,12 +99,19 @@ def main():
                     return os.path.join(folder, name)
                 file("truth.csv", later)
                 new = file("target.csv", later)
-                for method in ("lr", "robust"):
+                for method in ("lr", "auto"):
                     line = [loss(program, folder, file("t.csv", complete), new, method, ["--missing", "impute"])]
                     for rule in ("impute", "indicator"):
                         line.append(loss(program, folder, file("t.csv", holes), new, method, ["--missing", rule]))
                     print(f"| {task} | {kind} | {method} | " + " | ".join(f"{v:.3f}" for v in line) + " |",
                           flush=True)
+                    lines.append(line)
+    rules = ("drop", "impute", "indicator")
+    print("\nmean: " + ", ".join(f"{rule} {sum(x[k] for x in lines) / len(lines):.3f}" for k, rule in enumerate(rules)))
+    for a, b in ((2, 1), (2, 0), (1, 0)):
+        wins = sum(x[a] < x[b] - 0.001 for x in lines)
+        losses = sum(x[a] > x[b] + 0.001 for x in lines)
+        print(f"{rules[a]} against {rules[b]}: better in {wins}, worse in {losses} of {len(lines)}")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <sstream>
 
@@ -115,11 +116,14 @@ void refuse_overwriting(const std::string& output, const std::vector<std::string
   if (std::count(inputs.begin(), inputs.end(), "-") > 1) {
     throw CLI::ValidationError("-", "standard input can be read only once; name a file");
   }
+  if (output.empty() || output == "-") return;
+  std::error_code ignored;
+  const bool file = std::filesystem::is_regular_file(output, ignored);  // not a terminal or pipe
   for (const std::string& input : inputs) {
-    if (output == "-") break;  // standard output
-    if (!output.empty() && (output == input || same_file(output, input))) {
+    if (output == input || (file && same_file(output, input))) {
       throw CLI::ValidationError(
-          flag, fmt::format("{} would overwrite {}; choose another name", output, input));
+          flag, fmt::format("{} would overwrite {}, which this command uses; choose another name",
+                            output, input));
     }
   }
 }

@@ -160,6 +160,7 @@ void run(const Flags& flags, const Common& common, const CLI::App& command) {
   if (!flags.report.empty()) {
     write_report(flags.report, "compare", fmt::format("{} → {}", flags.train, flags.target), json);
   }
+  if (is_stdout(flags.report)) return;
   if (common.json) {
     print_json(json);
   } else if (!common.quiet) {
@@ -172,7 +173,7 @@ void run(const Flags& flags, const Common& common, const CLI::App& command) {
                  printable(next_command(command, "evaluate", {next_model, flags.truth})),
                  announced(c));
     }
-    if (!flags.report.empty()) fmt::print("Report: {}\n", flags.report);
+    if (!flags.report.empty()) fmt::print("Report: {}\n", printable(flags.report));
   }
 }
 

@@ -213,6 +213,7 @@ void run(const Flags& flags, const Common& common) {
   if (!flags.report.empty()) {
     write_report(flags.report, "demo", fmt::format("built-in data, seed {}", flags.seed), json);
   }
+  if (is_stdout(flags.report)) return;
   if (common.json) {
     print_json(json);
   } else if (!common.quiet) {
@@ -220,7 +221,7 @@ void run(const Flags& flags, const Common& common) {
     print_promise(c, nearby);
     fmt::print("\n{}\n", flags.report.empty()
                              ? "All of it as a page with pictures: covshift demo --report demo.html"
-                             : fmt::format("Report: {}", flags.report));
+                             : fmt::format("Report: {}", printable(flags.report)));
   }
 }
 

@@ -153,11 +153,12 @@ void add_diagnose(CLI::App& app, Common& common) {
       write_report(flags->report, "diagnose", fmt::format("{} → {}", flags->train, flags->target),
                    json);
     }
+    if (is_stdout(flags->report)) return;
     if (common.json) {
       print_json(json);
     } else if (!common.quiet) {
       print_text(d);
-      if (!flags->report.empty()) fmt::print("Report: {}\n", flags->report);
+      if (!flags->report.empty()) fmt::print("Report: {}\n", printable(flags->report));
     }
   });
 }

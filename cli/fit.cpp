@@ -49,7 +49,7 @@ void print_choice(const Classifier& c) {
                     t.share > 0 ? fmt::format("{:.1f}%", 100 * t.share) : "-"});
   }
   print_table(rows);
-  fmt::print("  {}\n", r.choice);
+  fmt::print("  {}\n", printable(r.choice));
 }
 
 void report_missing(const Preparation& preparation) {
@@ -73,8 +73,9 @@ void report_text(const Model& model, const Flags& flags) {
   const Classifier& c = model.classifier();
   const FitReport& r = c.report();
   const Solution& s = r.solution;
-  fmt::print("{} ({} loss, generalize {}), {} classes, {} features\n", c.method(), c.game().name(),
-             c.generalize(), model.preparation().classes().size(), c.cols());
+  fmt::print("{} ({} loss, generalize {}), {} classes, {} features\n", c.method(),
+             printable(c.game().name()), c.generalize(), model.preparation().classes().size(),
+             c.cols());
   const Features& features = c.components().front().features;
   if (c.components().size() == 1 && !features.identity()) {
     const std::vector<std::string> maps = features.maps();
@@ -112,8 +113,8 @@ void report_text(const Model& model, const Flags& flags) {
     fmt::print("  the target is not used: {} ignores the shift (see `covshift diagnose`)\n",
                c.method());
   }
-  fmt::print("{}\n", describe(c.certificate(), c.game().name()));
-  fmt::print("model written to {} in {:.2f} s\n", flags.output, r.seconds);
+  fmt::print("{}\n", printable(describe(c.certificate(), c.game().name()), true));
+  fmt::print("model written to {} in {:.2f} s\n", printable(flags.output), r.seconds);
 }
 
 /// Usage errors that can be found before any file is read.

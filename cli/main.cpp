@@ -9,22 +9,28 @@ namespace {
 
 using namespace covshift;
 
-/// The command or flag that an unknown word was probably meant to be.
-std::string hint(const CLI::App& app, const cli::Common& common, const CLI::Error& e) {
-  if (e.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) &&
-      !app.get_subcommands().empty())
-    return "";
+/// What is wrong with a call. An unknown command or flag comes first, with the one that it was
+/// probably meant to be: what else is missing may follow from it.
+std::string complaint(const CLI::App& app, const cli::Common& common, const CLI::Error& e) {
+  const bool no_command = app.get_subcommands().empty();
   for (const std::string& word : app.remaining(true)) {
+    if (!no_command && !word.starts_with('-')) continue;
+    const bool option = word.starts_with('-');
     std::vector<std::string> known;
-    for (const auto& [command, options] : common.commands) {
-      if (app.get_subcommands().empty()) known.push_back(command->get_name());
-      if (!command->parsed()) continue;
-      for (const CLI::Option* option : command->get_options()) known.push_back(option->get_name());
+    if (no_command && option) {
+      for (const CLI::Option* own : app.get_options()) known.push_back(own->get_name());
     }
-    std::string found = suggestion(word, std::vector<std::string_view>(known.begin(), known.end()));
-    if (!found.empty()) return found;
+    for (const auto& [command, options] : common.commands) {
+      if (no_command && !option) known.push_back(command->get_name());
+      if (!command->parsed()) continue;
+      for (const CLI::Option* own : command->get_options()) known.push_back(own->get_name());
+    }
+    return fmt::format("there is no {} '{}'{}", option ? "option" : "command", word,
+                       suggestion(word, std::vector<std::string_view>(known.begin(), known.end())));
   }
-  return "";
+  std::string text = e.what();
+  const std::size_t twice = text.find(": At Most 1 required");
+  return twice == std::string::npos ? text : text.substr(0, twice) + " is given more than once";
 }
 
 int run(int argc, char** argv) {
@@ -44,8 +50,9 @@ int run(int argc, char** argv) {
   app.require_subcommand(argc > 1 ? 1 : 0);
   cli::Common common;
   app.failure_message([&](const CLI::App* /*app*/, const CLI::Error& e) {
-    return fmt::format("{}{}\nRun with --help for more information.\n", e.what(),
-                       hint(app, common, e));
+    return cli::printable(
+        fmt::format("{}\nRun with --help for more information.\n", complaint(app, common, e)),
+        true);
   });
   for (const auto add :
        {cli::add_fit, cli::add_predict, cli::add_evaluate, cli::add_estimate, cli::add_diagnose,

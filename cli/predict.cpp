@@ -146,7 +146,7 @@ void run_predict(const PredictFlags& flags, const Common& common) {
   } else if (output.empty()) {
     fmt::print("{}", text);
   } else if (!common.quiet) {
-    fmt::print("{} predictions written to {}\n", predictions.rows, output);
+    fmt::print("{} predictions written to {}\n", predictions.rows, printable(output));
   }
 }
 
@@ -196,7 +196,8 @@ void print_scores(const Model& model, const Scores& s) {
       fmt::print("the log loss is infinite because some label was given probability 0\n");
     }
   }
-  fmt::print("expected {} loss {:.4f}\n", model.classifier().game().name(), s.expected_loss);
+  fmt::print("expected {} loss {:.4f}\n", printable(model.classifier().game().name()),
+             s.expected_loss);
   std::vector<std::vector<std::string>> lines = {{"label"}};
   lines[0].insert(lines[0].end(), actions.begin(), actions.end());
   for (std::size_t y = 0; y < classes.size(); ++y) {

@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/output.hpp"
 #include "covshift/base/error.hpp"
-#include "covshift/base/file.hpp"
 #include "covshift/report/report.hpp"
 
 namespace covshift::cli {
@@ -25,7 +25,7 @@ void check_report(const std::string& path) {
 
 void write_report(const std::string& path, const std::string& kind, const std::string& title,
                   const nlohmann::ordered_json& data) {
-  write_whole(path, report_page(kind, title, data));
+  write_output(path, report_page(kind, title, data));
 }
 
 }  // namespace covshift::cli

@@ -50,6 +50,9 @@ Json draw_json(const BiasedSample::Draw& draw, const std::vector<std::size_t>& r
 }
 
 void run(Flags flags, const Common& common) {
+  if (flags.train_output == "-" || flags.target_output == "-") {
+    throw CLI::ValidationError("-", "sample writes two files; name both");
+  }
   refuse_overwriting(flags.train_output, {flags.data}, "--train-output");
   refuse_overwriting(flags.target_output, {flags.data, flags.train_output}, "--target-output");
   ReadOptions read = common.read;
@@ -86,8 +89,8 @@ void run(Flags flags, const Common& common) {
                 {"target", draw_json(sample.target_draw, sample.target)}});
   } else if (!common.quiet) {
     fmt::print("split by {} at {:.6g}: {} training rows written to {}, {} target rows to {}\n",
-               printable(feature), sample.threshold, sample.train.size(), flags.train_output,
-               sample.target.size(), flags.target_output);
+               printable(feature), sample.threshold, sample.train.size(),
+               printable(flags.train_output), sample.target.size(), printable(flags.target_output));
   }
 }
 

@@ -140,8 +140,11 @@ void write_whole(std::span<const FileContent> files) {
 }
 
 bool same_file(const std::string& one, const std::string& other) {
-  std::error_code failed;
-  return std::filesystem::equivalent(one, other, failed);
+  // std::filesystem::equivalent compares no pipes, but standard output may be one.
+  struct stat a {};
+  struct stat b {};
+  return ::stat(one.c_str(), &a) == 0 && ::stat(other.c_str(), &b) == 0 && a.st_dev == b.st_dev &&
+         a.st_ino == b.st_ino;
 }
 
 std::string read_whole(const std::string& path) {

@@ -26,6 +26,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return out;
+}
+
 }  // namespace
 
 std::string listed(std::span<const std::string_view> words) {
@@ -41,8 +47,9 @@ std::string suggestion(std::string_view text, std::span<const std::string_view> 
   std::size_t least = std::max<std::size_t>(text.size() / 3, 1) + 1;
   std::string_view nearest;
   for (const std::string_view word : words) {
-    const std::size_t distance = edit_distance(text, word);
-    if (distance < least) {
+    const std::size_t distance = edit_distance(lower(text), lower(word));
+    // Words with nothing in common are not misspelt.
+    if (distance < least && distance < std::max(text.size(), word.size())) {
       least = distance;
       nearest = word;
     }

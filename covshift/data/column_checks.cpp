@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
@@ -66,8 +67,15 @@ bool check_typos(const Table& train, const Column& column, std::vector<std::stri
   return true;
 }
 
+/// Columns that share a warning, and a value of the first.
+struct Alike {
+  std::vector<std::string> names;
+  std::string example;
+};
+
 /// Text that is really dates or numbers.
-bool check_text(const Table& train, const Column& column, std::vector<std::string>& out) {
+bool check_text(const Table& train, const Column& column, std::vector<std::string>& out,
+                std::array<Alike, 2>& commas) {
   const std::string where = fmt::format("{}: column '{}'", train.source, column.name);
   if (order_of(column.levels)) {
     out.push_back(fmt::format(
@@ -80,12 +88,40 @@ bool check_text(const Table& train, const Column& column, std::vector<std::strin
   if (!style || *style == NumberStyle::plain) return false;
   const auto example = std::find_if(column.levels.begin(), column.levels.end(),
                                     [](const std::string& text) { return !parse_number(text); });
-  out.push_back(fmt::format(
-      "{} holds numbers with {} such as {}, each taken as a category; read "
-      "them as numbers (--numeric {})",
-      where, *style == NumberStyle::decimal_comma ? "decimal commas" : "commas between thousands",
-      quoted_excerpt(*example), column.name));
+  Alike& own = commas[*style == NumberStyle::decimal_comma ? 0 : 1];
+  if (own.names.empty()) own.example = *example;
+  own.names.push_back(column.name);
   return true;
+}
+
+void warn_of_commas(const Table& train, const std::array<Alike, 2>& commas,
+                    std::vector<std::string>& out) {
+  for (const Alike& alike : commas) {
+    if (alike.names.empty()) continue;
+    const bool one = alike.names.size() == 1;
+    out.push_back(fmt::format(
+        "{}: {} {} numbers with {} such as {}, each taken as a category; read them as numbers "
+        "(--numeric {})",
+        train.source,
+        one ? fmt::format("column '{}'", alike.names[0])
+            : fmt::format("{} columns ({})", alike.names.size(), some(alike.names, ", ")),
+        one ? "holds" : "hold",
+        &alike == commas.data() ? "decimal commas" : "commas between thousands",
+        quoted_excerpt(alike.example), some(alike.names, ",")));
+  }
+}
+
+/// A column called id, index, ..._id or nothing, of whole numbers that are all different.
+bool named_numbers(const Column& column) {
+  if (column.categorical || column.numbers.size() < few_rows) return false;
+  std::string name = column.name;
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (name != "id" && name != "index" && !name.ends_with("_id") && name != "unnamed: 0")
+    return false;
+  const std::unordered_set<double> distinct(column.numbers.begin(), column.numbers.end());
+  return distinct.size() == column.numbers.size() &&
+         std::all_of(column.numbers.begin(), column.numbers.end(),
+                     [](double x) { return x == std::floor(x); });
 }
 
 void check_label(const Table& train, const std::string& label, std::vector<std::string>& out) {
@@ -113,6 +149,7 @@ std::vector<std::string> column_warnings(const Table& train, const Encoder& enco
   std::unordered_map<std::string_view, const Column*> columns;
   for (const Column& column : train.columns) columns.emplace(column.name, &column);
   std::vector<std::string> constants;
+  std::array<Alike, 2> commas;
   std::size_t encoded = 0;
   for (std::size_t s = 0; s < encoder.source_count(); ++s) {
     const auto found = columns.find(encoder.source_name(s));
@@ -129,7 +166,12 @@ std::vector<std::string> column_warnings(const Table& train, const Encoder& enco
     } else if (numbers_the_rows(column)) {
       out.push_back(fmt::format("{}: column '{}' numbers the rows; leave it out (--drop {})",
                                 train.source, column.name, column.name));
-    } else if (category && column.categorical && !check_text(train, column, out) &&
+    } else if (named_numbers(column)) {
+      out.push_back(fmt::format(
+          "{}: column '{}' holds a different whole number in each row, as identifiers do; leave it "
+          "out (--drop {}), or copy it beside the predictions (--keep {})",
+          train.source, column.name, column.name, column.name));
+    } else if (category && column.categorical && !check_text(train, column, out, commas) &&
                !check_typos(train, column, out) && encoder.ids(s)) {
       out.push_back(fmt::format(
           "{}: column '{}' has {} categories in {} rows, as identifiers do; leave it out (--drop "
@@ -138,6 +180,7 @@ std::vector<std::string> column_warnings(const Table& train, const Encoder& enco
           column.name, column.name));
     }
   }
+  warn_of_commas(train, commas, out);
   if (!constants.empty()) {
     out.push_back(fmt::format(
         "{}: {} the same value in every row ({}) and cannot help; leave {} out "

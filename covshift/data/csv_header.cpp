@@ -75,6 +75,13 @@ bool HeaderJudge::named(const std::string& name) const {
                      [&](const CsvField& field) { return field.text == name; });
 }
 
+bool HeaderJudge::occurs_below(const std::string& name) const {
+  return std::any_of(below_.begin(), below_.end(), [&](const auto& row) {
+    return std::any_of(row.begin(), row.end(),
+                       [&](const CsvField& field) { return field.text == name; });
+  });
+}
+
 HeaderGuess HeaderJudge::decide() const {
   if (!options_.expected.empty()) {
     std::unordered_set<std::string_view> fields;
@@ -109,6 +116,12 @@ HeaderGuess HeaderJudge::decide() const {
   if (counts(first_) &&
       std::none_of(below_.begin(), below_.end(), [&](const auto& row) { return counts(row); })) {
     return {true, "its numbers count the columns: 0, 1, 2, ..."};
+  }
+  // A label called 2021 may also be a number of the data, but hardly only once.
+  for (const std::string& name : options_.text_columns) {
+    if (named(name) && !occurs_below(name)) {
+      return {true, fmt::format("it has the column {}", quoted_excerpt(name))};
+    }
   }
   return {false, {}};
 }

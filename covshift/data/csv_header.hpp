@@ -39,6 +39,7 @@ class HeaderJudge {
   /// fields.size() if there is none.
   [[nodiscard]] std::size_t unlike() const;
   [[nodiscard]] bool named(const std::string& name) const;
+  [[nodiscard]] bool occurs_below(const std::string& name) const;
 
   const std::vector<CsvField>& first_;
   std::vector<std::vector<CsvField>> below_;  ///< the rows with as many fields as the first

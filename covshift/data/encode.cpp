@@ -64,8 +64,10 @@ Encoder::Plan Encoder::plan(const Table& table, const Source& source, const Colu
   if (column == nullptr) {
     std::vector<std::string_view> names;
     for (const Column& other : table.columns) names.push_back(other.name);
-    fail_input("{}: the column {} of the training file is missing{}; add it, or train without it",
-               table.source, quoted_excerpt(source.name), suggestion(source.name, names));
+    fail_input(
+        "{}: the column {} of the training file is missing; add it, or leave it out of training "
+        "(--drop {}){}",
+        table.source, quoted_excerpt(source.name), source.name, suggestion(source.name, names));
   }
   Plan result;
   result.source = &source;

@@ -62,6 +62,20 @@ Classes classes_of(const Table& train, const PreparationOptions& options) {
   return ordered;
 }
 
+/// Sums of squares, which training needs, must not overflow; scaled features never do.
+void refuse_huge(const MatrixView& features, const char* what) {
+  constexpr double most = 1e100;
+  const Rows rows(features, {});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows.each(i, [&](std::size_t c, double value) {
+      if (std::abs(value) <= most) return;
+      fail_input(
+          "{}: feature {} of row {} is {}; features beyond {} must be scaled (unit or standard)",
+          what, c + 1, i + 1, value, most);
+    });
+  }
+}
+
 std::string share(std::size_t count, std::size_t all) {
   return fmt::format("{} of {} rows, {:.2g}%", count, all,
                      100 * static_cast<double>(count) / static_cast<double>(all));
@@ -192,6 +206,9 @@ void Preparation::fit(PreparedRows& train, PreparedRows* target, int threads) {
   if (!cut_) scaler_.uncut();
   apply(train, "the training data", threads);
   if (target != nullptr) apply(*target, "the target data", threads);
+  if (scale_ != ScaleKind::none) return;
+  refuse_huge(train.features, "the training data");
+  if (target != nullptr) refuse_huge(target->features, "the target data");
 }
 
 void Preparation::apply(PreparedRows& rows, const char* what, int threads) const {

@@ -48,8 +48,8 @@ void refuse_foreign(ByteSource& source) {
   if (next == text.npos) return;
   const bool lines = text.front() == '{' && text[next] == '"';
   if (lines || (text.front() == '[' && (text[next] == '{' || text[next] == '['))) {
-    fail_input("{}: this is JSON, which the program does not read; {}", path,
-               remedy("pandas.read_json", lines ? ", lines=True" : ""));
+    fail_input("{}: this is JSON{}, which the program does not read; {}", path,
+               lines ? " lines" : "", remedy("pandas.read_json", lines ? ", lines=True" : ""));
   }
 }
 

@@ -71,23 +71,37 @@ struct MeanDeviation {
   std::vector<double> deviation;
 };
 
+/// A power of two in which the squares of a column's values neither overflow nor vanish; 1 unless
+/// the values are extreme.
+double unit_of(double low, double high) {
+  constexpr double far = 1e100;
+  const double largest = std::max(std::abs(low), std::abs(high));
+  if (largest == 0 || !std::isfinite(largest) || (largest < far && largest > 1 / far)) return 1;
+  return std::ldexp(1.0, std::max(std::ilogb(largest), -1022));
+}
+
 /// In two passes, because the difference of two large sums would cancel.
 MeanDeviation moments_of(const WeightedRows& sample, const Extent& extent) {
   const std::size_t cols = sample.rows.dims();
   MeanDeviation moments{std::vector<double>(cols), std::vector<double>(cols)};
   std::vector<PreciseSum> sums(cols);
-  sample.each(
-      [&](std::size_t c, double value, double weight) { sums[c].add_product(weight, value); });
+  std::vector<double> per(cols);  // one over the unit, exact
+  for (std::size_t c = 0; c < cols; ++c) per[c] = 1 / unit_of(extent.low[c], extent.high[c]);
+  sample.each([&](std::size_t c, double value, double weight) {
+    sums[c].add_product(weight, value * per[c]);
+  });
   for (std::size_t c = 0; c < cols; ++c) moments.mean[c] = sums[c].value() / extent.total;
   sums.assign(cols, {});
   sample.each([&](std::size_t c, double value, double weight) {
-    sums[c].add_square(weight, value - moments.mean[c]);
+    sums[c].add_square(weight, value * per[c] - moments.mean[c]);
   });
   for (std::size_t c = 0; c < cols; ++c) moments.deviation[c] = sums[c].value() / extent.total;
   for (std::size_t c = 0; c < cols; ++c) {
     const double zeros = std::max(0.0, extent.total - extent.stored[c]);
     moments.deviation[c] =
         std::sqrt(moments.deviation[c] + zeros / extent.total * moments.mean[c] * moments.mean[c]);
+    moments.mean[c] /= per[c];
+    moments.deviation[c] /= per[c];
     // Rounding may give equal values a different mean and a deviation above zero.
     if (extent.low[c] == extent.high[c]) {
       moments.mean[c] = extent.low[c];
@@ -121,7 +135,7 @@ Scaler Scaler::fit(ScaleKind kind, const MatrixView& train, std::span<const doub
     } else {
       scale = extent.high[c] - extent.low[c];
     }
-    if (!std::isfinite(scale)) {
+    if (!std::isfinite(scale) || !std::isfinite(extent.high[c] - extent.low[c])) {
       fail_input(
           "scaling: the values of feature {} (from 1) are too far apart for double precision "
           "({} to {}); correct or transform them",

@@ -1,6 +1,7 @@
 #include "covshift/data/views.hpp"
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -253,7 +254,13 @@ Views Views::from_groups(const Groups& groups, const Encoder& encoder) {
 Views Views::parse(const std::string& spec, const Encoder& encoder) {
   if (spec.empty() || spec == "all") return all(encoder.cols());
   if (spec == "each") return each(encoder);
-  return from_file(spec, encoder);
+  try {
+    return from_file(spec, encoder);
+  } catch (const Error& e) {
+    constexpr std::array<std::string_view, 2> words = {"all", "each"};
+    const std::string meant = e.kind() == Error::Kind::file ? suggestion(spec, words) : "";
+    throw Error(e.kind(), e.what() + meant);
+  }
 }
 
 std::size_t Views::cols() const {

@@ -1,6 +1,7 @@
 // The examples of a problem in the form that solvers use, and the passes over them.
 #pragma once
 
+#include <limits>
 #include <vector>
 
 #include "covshift/learn/scaled_rows.hpp"
@@ -31,6 +32,10 @@ class Examples : public ScaledRows {
   [[nodiscard]] double lambda() const { return problem_.lambda; }
   /// Another lambda for the same examples.
   void set_lambda(double lambda);
+  /// An upper bound on F(0) - F(T), if it may be far less than F: the tolerance of the gap is
+  /// relative to the smaller of the two.
+  [[nodiscard]] double most_gain() const { return most_gain_; }
+  void set_most_gain(double gain) { most_gain_ = gain; }
   /// The second derivative of the penalty along each dimension: 2 lambda, 0 for a free bias.
   [[nodiscard]] const Eigen::VectorXd& ridge() const { return ridge_; }
   [[nodiscard]] bool free_bias() const { return problem_.bias && !problem_.penalise_bias; }
@@ -73,6 +78,7 @@ class Examples : public ScaledRows {
   Problem problem_;
   const Reducer* reducer_;
   Eigen::VectorXd ridge_;
+  double most_gain_ = std::numeric_limits<double>::infinity();
   std::vector<int> own_label_;  // empty: the caller's
   std::span<const int> label_;  // either of them
   std::vector<double> a_;

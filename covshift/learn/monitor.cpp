@@ -9,6 +9,7 @@ namespace covshift {
 Monitor::Monitor(const Examples& examples, const SolveOptions& options, Solver solver,
                  int max_iterations)
     : reducer_(examples.reducer()),
+      most_gain_(examples.most_gain()),
       options_(options),
       max_iterations_(options.max_iterations > 0 ? options.max_iterations : max_iterations),
       begin_(std::chrono::steady_clock::now()) {
@@ -21,7 +22,7 @@ double Monitor::seconds() const {
 }
 
 double Monitor::target(double objective) const {
-  return options_.tolerance * std::max(1.0, std::abs(objective));
+  return options_.tolerance * std::max(1.0, std::min(std::abs(objective), most_gain_));
 }
 
 bool Monitor::out_of_time() const {

@@ -4,6 +4,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
+#include "covshift/learn/moderate.hpp"
 #include "covshift/learn/objective.hpp"
 #include "covshift/learn/rules.hpp"
 #include "covshift/learn/solvers.hpp"
@@ -48,6 +49,36 @@ void check_adversary(std::span<const double> adversary, const Examples& examples
   }
 }
 
+Solution solve_chosen(const Examples& examples, const SolveOptions& options) {
+  const SolverRow& chosen = choose_solver(examples, options.solver);
+  const int steps = chosen.solver == Solver::newton
+                        ? newton_steps_before_interior(ProblemSize(examples), options)
+                        : 0;
+  SolveOptions first = options;
+  if (steps > 0) first.max_iterations = steps;
+  Solution solution = chosen.solve(examples, first);
+  if (steps == 0 || solution.status != Status::iteration_limit) return solution;
+  first = options;
+  first.start = solution.weights;
+  return solve_interior(examples, first);
+}
+
+/// A problem with extreme scales, by one without.
+Solution solve_moderate(const ModerateProblem& moderate, SolveOptions options) {
+  Examples examples(moderate.problem, options.threads, options.reducer);
+  examples.set_most_gain(moderate.gain);
+  if (options.observer) {
+    options.observer = [told = options.observer, &moderate](Progress progress) {
+      progress.objective += moderate.constant;
+      return told(progress);
+    };
+  }
+  Solution solution = solve_chosen(examples, options);
+  solution.objective += moderate.constant;
+  solution.dual += moderate.constant;
+  return solution;
+}
+
 }  // namespace
 
 Solution solve(const Problem& problem, const SolveOptions& options) {
@@ -63,17 +94,8 @@ Solution solve(const Examples& examples, const SolveOptions& options) {
   if (!options.start.empty()) as_matrix(options.start, examples);
   if (!options.start_adversary.empty()) check_adversary(options.start_adversary, examples);
   if (examples.problem().penalty == Penalty::norm) return solve_norm(examples, options);
-  const SolverRow& chosen = choose_solver(examples, options.solver);
-  const int steps = chosen.solver == Solver::newton
-                        ? newton_steps_before_interior(ProblemSize(examples), options)
-                        : 0;
-  SolveOptions first = options;
-  if (steps > 0) first.max_iterations = steps;
-  Solution solution = chosen.solve(examples, first);
-  if (steps == 0 || solution.status != Status::iteration_limit) return solution;
-  first = options;
-  first.start = solution.weights;
-  return solve_interior(examples, first);
+  if (const auto problem = moderate(examples)) return solve_moderate(*problem, options);
+  return solve_chosen(examples, options);
 }
 
 Evaluation evaluate(const Problem& problem, std::span<const double> weights, int threads) {

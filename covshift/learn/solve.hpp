@@ -11,7 +11,7 @@
 namespace covshift {
 
 enum class Status {
-  converged,        ///< gap <= tolerance * max(1, |objective|)
+  converged,        ///< gap <= tolerance * max(1, |objective|), or less: Examples::most_gain
   iteration_limit,  ///< out of iterations, or rounding prevents further progress; see the gap
   time_limit,
   stopped,     ///< by the observer

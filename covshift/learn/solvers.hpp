@@ -28,6 +28,7 @@ class Monitor {
   [[nodiscard]] double seconds() const;
 
   const Reducer& reducer_;
+  double most_gain_;
   const SolveOptions& options_;
   int max_iterations_;
   std::chrono::steady_clock::time_point begin_;

@@ -7,6 +7,7 @@ namespace covshift::python {
 
 void bind_options(nanobind::module_& m);
 void bind_data(nanobind::module_& m);
+void bind_arrow(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_ratio(nanobind::module_& m);
 void bind_diagnose(nanobind::module_& m);

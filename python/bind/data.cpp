@@ -16,8 +16,8 @@ std::vector<T> copy(const Vector<T>& x) {
 }  // namespace
 
 Data Data::table(const std::string& source, const nb::list& columns) {
-  auto table = std::make_shared<Table>();
-  table->source = source;
+  Table table;
+  table.source = source;
   for (const nb::handle item : columns) {
     const nb::tuple part = nb::cast<nb::tuple>(item);
     Column column;
@@ -31,16 +31,14 @@ Data Data::table(const std::string& source, const nb::list& columns) {
           fail_input("column '{}': a code without a category", column.name);
         }
       }
-      table->rows = column.codes.size();
+      table.rows = column.codes.size();
     } else {
       column.numbers = copy(nb::cast<Vector<double>>(part[1]));
-      table->rows = column.numbers.size();
+      table.rows = column.numbers.size();
     }
-    table->columns.push_back(std::move(column));
+    table.columns.push_back(std::move(column));
   }
-  Data data({}, {});
-  data.table_ = std::move(table);
-  return data;
+  return Data(std::move(table));
 }
 
 }  // namespace covshift::python

@@ -41,6 +41,7 @@ class Data {
         {offsets.size() - 1, cols, SparseRows<T>{offsets.data(), columns.data(), values.data()}},
         {nb::cast(offsets), nb::cast(columns), nb::cast(values)});
   }
+  explicit Data(Table table) : table_(std::make_shared<Table>(std::move(table))) {}
   /// Columns: (name, numbers) or (name, codes, levels).
   static Data table(const std::string& source, const nb::list& columns);
 

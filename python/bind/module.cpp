@@ -1,7 +1,9 @@
 // The extension module covshift._core: the library for the Python package, which is its only user.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/number.hpp"
 #include "covshift/base/version.hpp"
 #include "python/bind/bind.hpp"
 #include "python/bind/data.hpp"
@@ -44,6 +46,8 @@ void bind_data(nb::module_& m) {
         nb::arg("columns").noconvert(), nb::arg("values").noconvert(), nb::arg("cols"));
   m.def("sparse", &Data::sparse<float>, nb::arg("offsets").noconvert(),
         nb::arg("columns").noconvert(), nb::arg("values").noconvert(), nb::arg("cols"));
+  m.def(
+      "is_missing", [](const std::string& text) { return is_missing(text); }, nb::arg("text"));
   m.def("table", &Data::table, nb::arg("source"), nb::arg("columns"));
 }
 
@@ -55,6 +59,7 @@ NB_MODULE(_core, m) {
   m.attr("__version__") = std::string(covshift::version());
   bind_options(m);
   bind_data(m);
+  bind_arrow(m);
   bind_model(m);
   bind_ratio(m);
   bind_diagnose(m);

@@ -22,13 +22,13 @@ from . import _core
 from ._data import (
     CoreEstimator,
     checked_weight,
-    has_categories,
     plain_classes,
     refused_as_by_scikit_learn,
     training_data,
     view_groups,
     warn_of,
 )
+from ._frames import frame_of, has_categories
 from ._labels import abstain_value, as_labels, class_name, encode, refuse_missing, with_class_weight
 from ._options import documented, seed_of, shown, thread_count
 from ._ratio import DensityRatio, ratio_option
@@ -305,9 +305,9 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
 
         Parameters
         ----------
-        X : array-like, CSR matrix or data frame of shape (n_samples, n_features)
-            A contiguous float64 or float32 matrix is not copied. Non-numeric columns of a data frame
-            are one-hot encoded.
+        X : array-like, CSR matrix, DataFrame or Arrow table of shape (n_samples, n_features)
+            A contiguous float64 or float32 matrix is not copied. Non-numeric columns of a table (of
+            pandas, polars, pyarrow, duckdb, ...) are one-hot encoded.
         y : array-like of shape (n_samples,)
             Classes.
         X_target : like X, of shape (n_target, n_features), or Target, default=None
@@ -321,6 +321,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         self : RobustClassifier
             The fitted estimator.
         """
+        X, X_target = frame_of(X), frame_of(X_target)
         options = self._core_options(X_target is not None)
         as_table = any(
             isinstance(value, str) and "column:" in value

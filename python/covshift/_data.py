@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_X_y
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from . import _core
+from ._frames import ArrowTable, frame_of, has_categories, is_frame, table_of
 from ._options import thread_count
-from ._scoring import Target
 
 NUMBERS = [np.float64, np.float32]
 _MATRIX = {"accept_sparse": "csr", "dtype": NUMBERS, "order": "C"}
@@ -32,83 +32,40 @@ def _kind(estimator, X=None) -> dict:
     return {**_MATRIX, "ensure_all_finite": "allow-nan"} if allowed else _MATRIX
 
 
-def is_frame(X) -> bool:
-    """True for a pandas or polars DataFrame, without importing either."""
-    return hasattr(X, "columns") and type(X).__module__.split(".")[0] in ("pandas", "polars")
+def _validated(estimator, X, y="no_validation", *, reset: bool = True, **kind):
+    """scikit-learn's validate_data, also for Arrow tables, whose names it does not see."""
+    if not isinstance(X, ArrowTable):
+        return validate_data(estimator, X, y, reset=reset, **kind)
+    if reset:
+        estimator.n_features_in_ = X.shape[1]
+        estimator.feature_names_in_ = np.array(X.columns, dtype=object)
+    else:
+        _compare_names(estimator, X)
+    no_y = isinstance(y, str)
+    if kind.pop("skip_check_array", False):
+        return X if no_y else (X, y)
+    kind["estimator"] = estimator
+    rows = np.asarray(X)
+    return check_array(rows, input_name="X", **kind) if no_y else check_X_y(rows, y, **kind)
 
 
-def _is_polars(X) -> bool:
-    return type(X).__module__.split(".")[0] == "polars"
-
-
-def _numeric(column) -> bool:
-    dtype = column.dtype
-    if _is_polars(column):
-        return dtype.is_numeric() or str(dtype) == "Boolean"
-    if hasattr(dtype, "categories"):
-        return False
-    if dtype == object:  # may hold numbers, as an array of objects may
-        from pandas.api.types import infer_dtype
-
-        return infer_dtype(column) in ("integer", "floating", "mixed-integer-float", "decimal")
-    return dtype.kind in "biuf"
-
-
-def _has_levels(column) -> bool:
-    """False for times, which would each be a category, and for nested values."""
-    dtype = column.dtype
-    if _is_polars(column):
-        return not (dtype.is_temporal() or dtype.is_nested())
-    return hasattr(dtype, "categories") or dtype.kind not in "mMc"
-
-
-def has_categories(X) -> bool:
-    """True for a DataFrame with a non-numeric column, which is one-hot encoded."""
-    return is_frame(X) and not all(_numeric(column) for _, column in _columns(X))
-
-
-def _columns(X):
-    if type(X).__name__ == "LazyFrame":
-        raise TypeError("a polars LazyFrame has no rows yet; collect() it")
-    names = [str(name) for name in X.columns]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"two columns are named {twice!r}; rename one")
-    if _is_polars(X):
-        return [(name, X[name]) for name in names]
-    return [(name, X.iloc[:, i]) for i, name in enumerate(names)]
-
-
-def _codes(column) -> tuple[np.ndarray, list[str]]:
-    """Categories numbered in order of appearance; -1 if missing."""
-    missing = column.is_null() if _is_polars(column) else column.isna()
-    levels: dict[str, int] = {}
-    codes = np.empty(len(column), dtype=np.int32)
-    for i, (value, absent) in enumerate(zip(column.to_list(), missing.to_list())):
-        codes[i] = -1 if absent else levels.setdefault(str(value), len(levels))
-    return codes, list(levels)
-
-
-def table_of(X, source: str, dates=()):
-    """A DataFrame as a table of the library: numbers are copied, categories are numbered."""
-    if len(X) == 0:
-        raise ValueError(f"{source} has no rows; give at least one")
-    columns = []
-    for name, column in _columns(X):
-        if _numeric(column):
-            if _is_polars(X):
-                numbers = column.cast(float).to_numpy()
-            else:
-                numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
-            columns.append((name, np.ascontiguousarray(numbers, dtype=np.float64)))
-        elif _has_levels(column) or name in dates:
-            columns.append((name, *_codes(column)))
-        else:
-            raise TypeError(
-                f"column {name!r} of {source} is of type {column.dtype}, neither numbers nor "
-                f"categories; expand it to numbers (dates=[{name!r}]), convert it, or drop it"
-            )
-    return _core.table(source, columns)
+def _compare_names(estimator, X: ArrowTable) -> None:
+    """As scikit-learn compares the columns of a DataFrame with those of the fit."""
+    known = getattr(estimator, "feature_names_in_", None)
+    if known is not None and list(known) != X.columns:
+        extra = [name for name in X.columns if name not in known]
+        absent = [name for name in known if name not in X.columns]
+        parts = [f"{what}: {', '.join(names[:5])}" for what, names in
+                 (("not seen at fit", extra), ("seen at fit, yet missing", absent)) if names]
+        raise ValueError(
+            "The feature names should match those that were passed during fit; "
+            + ("; ".join(parts) or "they must be in the same order")
+        )
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input"
+        )
 
 
 def matrix_of(X):
@@ -155,23 +112,20 @@ def plain_classes(y, rows: int) -> bool:
     return type(y) is np.ndarray and y.shape == (rows,) and y.dtype.kind in "iu"
 
 
-def _dates(estimator) -> list[str]:
-    return [str(name) for name in getattr(estimator, "dates", None) or []]
-
-
 def data_of(estimator, X, *, as_table: bool | None = None):
     """The rows of a call to a fitted estimator."""
+    X = frame_of(X)
     table = has_categories(X) if as_table is None else as_table
     if table:
         if not is_frame(X):
             raise ValueError(
                 f"this {type(estimator).__name__} was fitted on columns with categories or "
-                "densities; give a pandas or polars DataFrame with the same columns"
+                "densities; give a DataFrame or Arrow table with the same columns"
             )
         if not getattr(estimator._model, "needs_columns", False):
-            validate_data(estimator, X, reset=False, skip_check_array=True)
-        return table_of(X, "X", _dates(estimator))
-    return matrix_of(validate_data(estimator, X, reset=False, **_kind(estimator, X)))
+            _validated(estimator, X, reset=False, skip_check_array=True)
+        return table_of(X, "X")
+    return matrix_of(_validated(estimator, X, reset=False, **_kind(estimator, X)))
 
 
 _REMEDIES = {
@@ -274,8 +228,6 @@ def refused_as_by_scikit_learn(estimator, X, X_target):
     try:
         yield
     except ValueError:
-        if isinstance(X_target, Target):
-            X_target = X_target.X
         for data, name in ((X, "X"), (X_target, "X_target")):
             if data is not None and not has_categories(data):
                 check_array(data, input_name=name, estimator=estimator, **_kind(estimator, data))
@@ -287,30 +239,28 @@ def training_data(
 ) -> Training:
     """Checks the data of a fit; ``finite=False`` leaves the check for finite numbers to the library."""
     kind = _kind(estimator, X) if finite else _ANY_NUMBERS
-    if isinstance(X_target, Target):
-        X_target = X_target.X
+    X, X_target = frame_of(X), frame_of(X_target)
     if as_table or has_categories(X):
         if not is_frame(X):
-            raise ValueError("only a pandas or polars DataFrame has named columns; give one")
-        validate_data(estimator, X, y, skip_check_array=True)
+            raise ValueError("only a DataFrame or Arrow table has named columns; give one")
+        _validated(estimator, X, y, skip_check_array=True)
         if X_target is not None and not is_frame(X_target):
             raise TypeError(
                 "X is a DataFrame with categories, X_target is not; give a DataFrame with the same "
                 f"columns, not {type(X_target).__name__}"
             )
         _compare_columns(X, X_target)
-        dates = _dates(estimator)
-        target = None if X_target is None else table_of(X_target, "X_target", dates)
+        target = None if X_target is None else table_of(X_target, "X_target")
         columns = [str(name) for name in X.columns]
-        return Training(table_of(X, "X", dates), target, [], columns, X, y)
+        return Training(table_of(X, "X"), target, [], columns, X, y)
     _compare_columns(X, X_target)
     if not finite and _plain(X) and plain_classes(y, len(X)):
         # Nothing is left to check, and scikit-learn's checks take as long as a small fit.
-        validate_data(estimator, X, skip_check_array=True)
+        _validated(estimator, X, skip_check_array=True)
     elif isinstance(y, str):
-        X, y = validate_data(estimator, X, **kind), None
+        X, y = _validated(estimator, X, **kind), None
     else:
-        X, y = validate_data(estimator, X, y, **kind)
+        X, y = _validated(estimator, X, y, **kind)
     names = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
     prefix = "" if sp.issparse(X) else "c"
     columns = names or NumberedColumns(prefix, X.shape[1])

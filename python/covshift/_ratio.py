@@ -9,7 +9,8 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from . import _core
-from ._data import CoreEstimator, checked_weight, has_categories, is_frame, training_data, warn_of
+from ._data import CoreEstimator, checked_weight, training_data, warn_of
+from ._frames import frame_of, has_categories, is_frame
 from ._options import documented, seed_of, thread_count
 from ._scoring import Target
 from ._typing import Data, Floats, Labels, NumberOrCV, RandomState, RatioLambda, Scale
@@ -72,8 +73,9 @@ class DensityRatio(CoreEstimator):
         self : DensityRatio
             The fitted estimator.
         """
+        X, X_target = frame_of(X), frame_of(X_target)
         if X_target is None and _is_sample(y):
-            X_target = y
+            X_target = frame_of(y)
         elif y is not None and _num_samples(y) != _num_samples(X):
             raise ValueError(
                 f"the second argument has {_num_samples(y)} entries for {_num_samples(X)} rows of X: it "

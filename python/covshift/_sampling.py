@@ -10,7 +10,8 @@ import numpy.typing as npt
 from sklearn.utils import _safe_indexing, check_array, check_consistent_length
 
 from . import _core
-from ._data import has_categories, is_frame, matrix_of, table_of
+from ._data import matrix_of
+from ._frames import frame_of, has_categories, is_frame, table_of
 from ._options import documented, seed_of
 from ._typing import Data, RandomState
 
@@ -95,6 +96,7 @@ def biased_sample(
     >>> bool(X[sample.train, 0].max() <= sample.threshold < X[sample.target, 0].min())
     True
     """
+    X = frame_of(X)
     if has_categories(X):
         data = table_of(X, "X")
     else:

@@ -221,7 +221,7 @@ class Tables(ProgramTest):
     def test_formats_of_others_say_what_they_are(self):
         for name, content, says in (
             ("t.parquet", b"PAR1\x15\x04", "this is Parquet, which the program does not read; convert it"),
-            ("t.jsonl", b'{"x": 1, "y": "a"}\n', "this is JSON, which the program does not read"),
+            ("t.jsonl", b'{"x": 1, "y": "a"}\n', "this is JSON lines, which the program does not read"),
             ("t.json", b'[{"x": 1}]', "pandas.read_json("),
             ("t.xlsx", b"PK\x03\x04....", "this is Excel"),
         ):
@@ -251,6 +251,7 @@ class Tables(ProgramTest):
         for output in ("-", "/dev/stdout"):
             result = piped("fit", "-", "--label", "y", "--method", "lr", "--lambda", "0.01", "-o", output)
             self.assertEqual(result.stdout.split('"body"')[0], saved.split('"body"')[0], result.stderr)
+            json.loads(result.stdout)  # and nothing else
         result = piped("compare", "-", "-", "--label", "y")
         self.assertEqual(result.returncode, 2)
         self.assertIn("standard input can be read only once", result.stderr)

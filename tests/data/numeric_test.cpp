@@ -62,6 +62,16 @@ TEST(Scaling, Standard) {
   EXPECT_THAT(large.values, ElementsAre(DoubleEq(-1), DoubleEq(1)));
 }
 
+TEST(Scaling, extreme_values_have_a_deviation) {
+  Matrix expected = dense(4, 1, {-2, 1, 4, 0.5});
+  Scaler::fit(ScaleKind::standard, expected).apply(expected);
+  for (const double size : {0x1p-1000, 0x1p-500, 0x1p400, 0x1p1000}) {
+    Matrix matrix = dense(4, 1, {-2 * size, size, 4 * size, 0.5 * size});
+    Scaler::fit(ScaleKind::standard, matrix).apply(matrix);
+    EXPECT_EQ(matrix.values, expected.values) << size;
+  }
+}
+
 TEST(Scaling, SparseDataAreOnlyDivided) {
   const Matrix values = dense(4, 3, {0, -4, 0, 2, 0, 0, 0, 0, 0, 2, 2, 0});
   Matrix unit = to_sparse(values);

@@ -368,12 +368,12 @@ def bad_calls(X, y, T):
         "missing class": (lambda: R().fit(X, gap), ValueError, "row 3 is missing"),
         "missing class of a table": (lambda: R().fit(coloured, gap), ValueError, "row 3 is missing"),
         "no rows": (lambda: R().fit(coloured[:0], []), ValueError, "X has no rows"),
-        "dates": (
-            lambda: R().fit(frame.assign(a=pd.to_datetime(ones, unit="s")), y), TypeError,
-            "'a' of X is of type datetime64"),
-        "dates of polars": (
-            lambda: R().fit(pl.DataFrame({"a": pd.to_datetime(ones, unit="s")}), y), TypeError,
-            "expand it to numbers"),
+        "durations": (
+            lambda: R().fit(frame.assign(a=pd.to_timedelta(ones, unit="s")), y), TypeError,
+            "'a' of X is of type timedelta64"),
+        "durations of polars": (
+            lambda: R().fit(pl.DataFrame({"a": pd.to_timedelta(ones, unit="s")}), y), TypeError,
+            "'a' of X is of type duration"),
         "lazy": (lambda: R().fit(pl.DataFrame(X).lazy(), y), TypeError, r"collect\(\)"),
         "costs of one dimension": (lambda: R([0, 1]).fit(X, y), ValueError, "row for each action"),
         "no loss": (lambda: R(None).fit(X, y), ValueError, "loss must be a name"),

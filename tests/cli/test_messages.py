@@ -1,0 +1,264 @@
+"""What the program says of ordinary mistakes, word for word, and that names cannot command a terminal."""
+
+import csv
+import io
+import json
+import os
+import unittest
+
+from program import ProgramTest, shifted_data
+
+
+class Messages(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.header, self.rows, self.target_rows = shifted_data(seed=5)
+        self.model = self.path("model.json")
+        self.train = self.write_rows("t.csv", self.header, self.rows)
+
+    def fit(self, train, *flags, label="y"):
+        result = self.run_ok("fit", train, "--label", label, "--method", "lr", "--lambda", "0.01", "-q", "-o",
+                             self.model, *flags)
+        return result.stderr.replace(self.folder + "/", "")
+
+    def says(self, code, text, *arguments):
+        """The call fails with this code and says exactly this."""
+        result = self.assert_fails(code, *arguments)
+        self.assertEqual(result.stderr.replace(self.folder + "/", ""), text)
+
+    # --- misspelt ---
+
+    def test_commands_and_flags(self):
+        more = "\nRun with --help for more information.\n"
+        fit = ("fit", self.train, "--label", "y", "-o", self.model)
+        for text, arguments in (
+            ("there is no command 'fti'; did you mean 'fit'?", ["fti", "a.csv"]),
+            ("there is no option '--versio'; did you mean '--version'?", ["--versio"]),
+            ("there is no option '--lable'; did you mean '--label'?", ["fit", self.train, "--lable", "y"]),
+            ("--method is given more than once", [*fit, "--method", "lr", "--method", "iw"]),
+            ("--output is required", ["fit", self.train, "--label", "y"]),
+            ("--method must be lr, iw, robust, robust-view, overlap, adv01, robust01, robust01-view, overlap01, svm, "
+             "iw-svm or auto, not 'rboust'; did you mean 'robust'?", [*fit, "--method", "rboust"]),
+            ("--missing must be error, impute or indicator, not 'Imput'; did you mean 'impute'?",
+             [*fit, "--missing", "Imput"]),
+            ("--header must be auto, yes or no, not 'maybe'", [*fit, "--header", "maybe"]),
+        ):
+            with self.subTest(text):
+                self.says(2, text + more, *arguments)
+
+    def test_columns_classes_and_views(self):
+        fit = ("fit", self.train, "--method", "lr", "-o", self.model)
+        for text, arguments in (
+            ("t.csv: there is no column 'Y'; its columns are x1, x2, x3, y; did you mean 'y'?", ["--label", "Y"]),
+            ("t.csv: there is no column 'w'; its columns are x1, x2, x3, y", ["--label", "y", "--drop", "w"]),
+            ("t.csv: the class 'ash' is not in the list of classes given; did you mean 'ahs'?",
+             ["--label", "y", "--classes", "ahs,birch,cedar"]),
+            ("ech: there is no such file; check the path; did you mean 'each'?", ["--label", "y", "--views", "ech"]),
+        ):
+            with self.subTest(text):
+                self.says(1, f"covshift: {text}\n", *fit, *arguments)
+        self.fit(self.train)
+        short = self.write_rows("s.csv", ["x1", "X2"], [row[:2] for row in self.rows])
+        self.says(1, "covshift: s.csv: the column 'x2' of the training file is missing; add it, or leave it out "
+                  "of training (--drop x2); did you mean 'X2'?\n", "predict", self.model, short)
+
+    # --- tables ---
+
+    def test_a_label_that_is_a_year(self):
+        rows = [[*row[:3], str(len(row[3]))] for row in self.rows]
+        train = self.write_rows("y.csv", ["2018", "2019", "2020", "2021"], rows)
+        self.assertEqual(
+            self.fit(train, label="2021"),
+            "covshift: warning: y.csv:1: the first line is taken as the names of the columns, because it has the column "
+            "'2021'; if that is wrong, say --header no\n")
+        # A number that is also a value is data.
+        self.says(1, "covshift: n.csv: there is no column '3'; its columns are c1, c2, c3, c4; did you mean "
+                  "'c3'?\n", "fit",
+                  self.write_rows("n.csv", rows[0], rows[1:]), "--label", "3", "--method", "lr", "-o", self.model)
+
+    def test_several_columns_share_a_warning(self):
+        rows = [[x.replace(".", ",") for x in row[:3]] + [f"{1000 + 7 * i:,}", row[3]] for i, row in enumerate(self.rows)]
+        with open(self.path("s.csv"), "w", encoding="utf-8") as file:
+            file.write("\n".join(";".join(row) for row in [[*self.header[:3], "pay", "y"], *rows]) + "\n")
+        first = rows[0][0]
+        self.assertEqual(
+            self.fit(self.path("s.csv")),
+            f"covshift: warning: s.csv: 3 columns ('x1', 'x2', 'x3') hold numbers with decimal commas such as '{first}', "
+            "each taken as a category; read them as numbers (--numeric x1,x2,x3)\n"
+            "covshift: warning: s.csv: column 'pay' holds numbers with commas between thousands such as '1,000', each "
+            "taken as a category; read them as numbers (--numeric pay)\n")
+        self.assertEqual(self.fit(self.path("s.csv"), "--numeric", "x1,x2,x3,pay"), "")
+
+    def test_identifiers_that_are_numbers(self):
+        rows = [[i * 7919 % 100003, *row] for i, row in enumerate(self.rows)]
+        train = self.write_rows("i.csv", ["user_id", *self.header], rows)
+        self.assertEqual(
+            self.fit(train),
+            "covshift: warning: i.csv: column 'user_id' holds a different whole number in each row, as identifiers do; "
+            "leave it out (--drop user_id), or copy it beside the predictions (--keep user_id)\n")
+        self.assertEqual(self.fit(train, "--keep", "user_id"), "")
+        self.assertEqual(self.fit(self.write_rows("a.csv", ["amount", *self.header], rows)), "")
+
+    def test_quantities_and_unseen_categories(self):
+        rows = [[*row[:3], i % 110] for i, row in enumerate(self.rows * 4)]
+        self.assertEqual(
+            self.fit(self.write_rows("q.csv", self.header, rows)),
+            "covshift: warning: q.csv: the label 'y' has 110 different numbers: that is a quantity, and each value is taken "
+            "as a class; this program classifies, so cut it into a few ranges\n")
+        colours = [[("red", "blue")[i % 2], *row] for i, row in enumerate(self.rows)]
+        self.fit(self.write_rows("c.csv", ["colour", *self.header], colours))
+        new = self.write_rows("n.csv", ["colour", *self.header],
+                              [["mauve" if i % 4 == 1 else "red", *row] for i, row in enumerate(self.rows)])
+        self.assertEqual(
+            self.run_ok("predict", self.model, new).stderr.replace(self.folder + "/", ""),
+            "covshift: warning: n.csv:3: column 'colour' has the category 'mauve', which training never saw (30 of 120 rows, "
+            "25%, have such categories); it is encoded as none of the known ones\n")
+
+    def test_encoding_of_names(self):
+        with open(self.path("l.csv"), "wb") as file:
+            file.write("größe,y\n1,a\n2,b\n".encode("latin-1"))
+        self.says(1, "covshift: l.csv: byte 3 of the name of column 1, 'gr\\xf6\\xdfe' is 0xf6, which is not UTF-8; name the "
+                  "file's encoding (--encoding latin1, windows-1252 or utf-16), or save it as UTF-8\n",
+                  "fit", self.path("l.csv"), "--label", "y", "--method", "lr", "-o", self.model)
+
+    def test_missing_is_the_same_in_csv_and_arff(self):
+        rows = [list(row) for row in self.rows]
+        for i, word in enumerate(["?", "NA", "", "NaN", "nan"]):
+            rows[3 * i][1] = word
+        colour = [("red", "blue", "NA", "?")[i % 4] for i in range(len(rows))]
+        rows = [[c, *row] for c, row in zip(colour, rows)]
+        self.fit(self.write_rows("m.csv", ["colour", *self.header], rows))
+        with open(self.model, encoding="utf-8") as file:
+            by_csv = json.load(file)["body"]["encoder"]
+        head = "@relation r\n@attribute colour {red,blue}\n" + "".join(
+            f"@attribute {name} numeric\n" for name in self.header[:3]) + "@attribute y {ash,birch,cedar}\n@data\n"
+        self.fit(self.write("m.arff", head + "".join(",".join(row) + "\n" for row in rows)))
+        with open(self.model, encoding="utf-8") as file:
+            by_arff = json.load(file)["body"]["encoder"]
+        self.assertEqual(by_csv, by_arff)
+        self.assertEqual([c.get("missing", 0) for c in by_csv["columns"]], [60, 0, 5, 0])
+        rows[2][4] = "?"
+        self.says(1, "covshift: b.csv:4:5: the label (column 'y') is missing; fill it in or drop the row\n", "fit",
+                  self.write_rows("b.csv", ["colour", *self.header], rows), "--label", "y", "--method", "lr", "-o",
+                  self.model)
+
+    def test_features_of_1e150(self):
+        rows = [[f"{float(x) * 1e150!r}" for x in row[:3]] + row[3:] for row in self.rows]
+        train = self.write_rows("big.csv", self.header, rows)
+        for loss in ("log", "zero-one", "squared"):
+            for scale in ("unit", "standard"):
+                self.assertEqual(self.fit(train, "--loss", loss, "--scale", scale), "")
+            self.says(1, f"covshift: the training data: feature 1 of row 1 is {float(rows[0][0])}; features beyond 1e+100 must be "
+                      "scaled (unit or standard)\n", "fit", train, "--label", "y", "--method", "lr", "--loss", loss, "--scale",
+                      "none", "-o", self.model)
+
+    # --- formats and outputs ---
+
+    def test_formats_of_others(self):
+        convert = "convert it to CSV, for example with Python: pandas.{}('f'{}).to_csv('data.csv', index=False)\n"
+        for content, what, reader, more in (
+            (b"PAR1\x15\x04", "Parquet", "read_parquet", ""),
+            (b"ARROW1\0\0", "Arrow", "read_feather", ""),
+            (b'{"x": 1, "y": "a"}\n{"x": 2, "y": "b"}\n', "JSON lines", "read_json", ", lines=True"),
+            (b'[{"x": 1, "y": "a"}]', "JSON", "read_json", ""),
+            (b"PK\x03\x04....", "Excel (or another zip file)", "read_excel", ""),
+        ):
+            with open(self.path("f"), "wb") as file:
+                file.write(content)
+            result = self.assert_fails(1, "fit", self.path("f"), "--label", "y", "--method", "lr", "-o", self.model)
+            self.assertEqual(
+                result.stderr.replace(self.folder + "/", ""),
+                f"covshift: f: this is {what}, which the program does not read; " + convert.format(reader, more))
+
+    def test_outputs_that_are_inputs(self):
+        self.fit(self.train)
+        more = ", which this command uses; choose another name\nRun with --help for more information.\n"
+        views = self.write("v.txt", "a = x1\n")
+        costs = self.write("c.csv", "0,1,1\n1,0,1\n1,1,0\n")
+        os.link(costs, self.path("d.csv"))
+        fit = ("fit", self.train, "--label", "y", "--method", "lr")
+        for flag, output, used, arguments in (
+            ("--output", "v.txt", "v.txt", [*fit, "--views", views, "-o", views]),
+            ("--output", "d.csv", "c.csv", [*fit, "--loss", f"cost:{costs}", "-o", self.path("d.csv")]),
+            ("--output", "t.csv", "t.csv", ["predict", self.model, self.train, "-o", self.train]),
+            ("--report", "t.csv", "t.csv", ["diagnose", self.train, self.train, "--label", "y", "--report", self.train]),
+            ("--train-output", "t.csv", "t.csv", ["sample", self.train, "--label", "y", "--train-output", self.train,
+                                                   "--target-output", self.path("z.csv")]),
+        ):
+            with self.subTest(output=output, used=used):
+                self.says(2, f"{flag}: {output} would overwrite {used}{more}", *arguments)
+
+    def test_a_page_on_standard_output_is_alone(self):
+        for path in ("-", "/dev/stdout"):
+            page = self.run_ok("diagnose", self.train, self.train, "--label", "y", "--report", path).stdout
+            self.assertTrue(page.startswith("<!") and page.rstrip().endswith("</html>"), page[:50] + page[-50:])
+        self.assertFalse(os.path.exists("-"))
+        self.says(2, "-: sample writes two files; name both\nRun with --help for more information.\n", "sample",
+                  self.train, "--label", "y", "--train-output", "-", "--target-output", self.path("z.csv"))
+
+    # --- terminals and spreadsheets ---
+
+    def test_no_name_reaches_the_terminal_raw(self):
+        bad = "\x1b[31mred\x1b]0;title\x07\x9b2J"
+        rows = [[("mild" + bad, "hot" + bad)[i % 2], *row[:3], row[3] + bad] for i, row in enumerate(self.rows)]
+        header = ["c" + bad, "x1" + bad, "x2", "x3", "y" + bad]
+        train = self.write_rows("t" + bad + ".csv", header, rows)
+        views = self.write("v" + bad, f'"view{bad}" = x2, x3\n')
+        costs = self.write("cost" + bad, "0,1,1\n1,0,1\n1,1,0\n")
+        model, page = self.path("m" + bad + ".json"), self.path("page" + bad + ".html")
+        label = ("--label", "y" + bad)
+        calls = [
+            ("fit", train, "--target", train, *label, "--method", "robust-view", "--views", views, "--lambda", "0.1", "-o", model),
+            ("fit", train, *label, "--method", "lr", "--loss", f"cost:{costs}", "--lambda", "0.1", "-o", model),
+            ("fit", train, *label, "--method", "lr", "--lambda", "0.1", "-o", model),
+            ("predict", model, train, "-o", self.path("p" + bad)),
+            ("evaluate", model, train),
+            ("diagnose", train, train, *label, "--report", page),
+            ("compare", train, train, *label, "--methods", "lr", "--report", page),
+            ("estimate", model, train, "--target", train),
+            ("sample", train, *label, "--train-output", self.path("a" + bad), "--target-output", self.path("b" + bad)),
+        ]
+        for call in calls:
+            for more in ((), ("--json",)):
+                with self.subTest(call[0], json=bool(more)):
+                    result = self.run_ok(*call, *more)
+                    for text in (result.stdout, result.stderr):
+                        self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+        for call in (["fit" + bad], ["fit", train, "--" + bad], ["fit", train, "--method", bad, "-o", model],
+                     ["fit", "no" + bad, *label, "--method", "lr", "-o", self.path("z")],
+                     ["fit", train, "--label", bad, "--method", "lr", "-o", self.path("z")],
+                     ["predict", "no" + bad, train], ["predict", model, views],
+                     ["fit", train, *label, "--views", "no" + bad, "--method", "lr", "-o", self.path("z")]):
+            result = self.call(*call)
+            self.assertIn(result.returncode, (1, 2))
+            self.assertIn("\\x1b[31m", result.stderr)
+            self.assertNotRegex(result.stderr, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+        with open(page, encoding="utf-8") as file:
+            content = file.read()
+        self.assertNotIn("\x1b", content)
+
+    def test_a_page_shows_names_as_text(self):
+        tag = "</script><img src=x onerror=alert(1)>"
+        rows = [[*row[:3], row[3] + tag] for row in self.rows]
+        train = self.write_rows("t.csv", [f"x{tag}", "x2", "x3", "y"], rows)
+        self.run_ok("compare", train, train, "--label", "y", "--methods", "lr", "-q", "--report", self.path("p.html"))
+        with open(self.path("p.html"), encoding="utf-8") as file:
+            self.assertNotIn("<img src=x", file.read())
+
+    def test_safe_csv_covers_every_cell(self):
+        bad = ["=1+1", "+cmd", "-2+3", "@SUM(1)", "\rx"]
+        rows = [[bad[i % 5], *row[:3], "=" + row[3]] for i, row in enumerate(self.rows)]
+        train = self.write_rows("s.csv", ["@note", *self.header], rows)
+        self.fit(train, "--keep", "@note")
+        out = self.run_ok("predict", self.model, train, "--safe-csv").stdout
+        table = list(csv.reader(io.StringIO(out)))
+        self.assertEqual(table[0][:2], ["'@note", "predicted"])
+        for row, given in zip(table[1:], rows):
+            self.assertEqual(row[0].replace("\n", "\r"), "'" + given[0])
+            self.assertTrue(row[1].startswith("'="), row)
+            for cell in row:
+                self.assertNotRegex(cell, r"^[=+@\t\r]|^-(?![0-9.]+(e-?[0-9]+)?$)")
+
+
+if __name__ == "__main__":
+    unittest.main()
