@@ -8,7 +8,7 @@ DATA ?= ../shared/data
 export JOBS
 
 .PHONY: all library demo test bench shiftbench bench-kernels bench-csv bench-python wheel asan tsan tidy format
-.PHONY: fuzz faults format-check check reproduce coverage random-fits install clean help
+.PHONY: fuzz faults format-check check reproduce coverage promise-peers random-fits install clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -55,6 +55,13 @@ coverage: ## what is promised against the truth, on simulated problems (docs/pro
 
 random-fits: all ## random fits on degenerate data: each converged or refused in words (docs/reliability.md; FITS=2400)
 	@python3 bench/random_fits.py build/covshift $(FITS)
+
+promise-peers: all ## estimates and prediction sets beside nannyml, MAPIE and puncc (from the Python package index; DATA=folder)
+	@scripts/packages.sh build venv
+	@/usr/bin/python3 -m venv build/promise-peers
+	@build/promise-peers/bin/pip install -q -r bench/promise/requirements.txt
+	@build/promise-peers/bin/python bench/promise/peers.py --program build/covshift \
+	  $(if $(wildcard $(DATA)/shift),--data "$(DATA)/shift")
 
 bench-csv: ## read a 1 GB CSV with covshift and with pandas (from the Python package index)
 	@scripts/packages.sh build bench venv

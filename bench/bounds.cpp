@@ -1,14 +1,19 @@
-// The bound that a fit promises for the target against the truth, on simulated problems:
+// The bound that a fit promises for the target, and its 90% sets, against the truth, on simulated
+// problems:
 //     bounds [PROBLEMS [METHODS]]      METHODS: comma separated
-// with exact and with estimated density ratios. docs/certificate.md has the results.
+// with exact and with estimated density ratios. docs/certificate.md and docs/promise.md have the
+// results.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <sstream>
 
 #include "covshift/lab/simulated_fit.hpp"
+#include "covshift/promise/inference.hpp"
 
 using namespace covshift;
 
@@ -32,7 +37,10 @@ struct Share {
 
 struct Tally {
   int problems = 0, contradicted = 0, unsupported = 0;
-  Share all, large;                      ///< stated bounds; with at least 500 training rows
+  Share all, large;             ///< stated bounds; with at least 500 training rows
+  std::vector<double> covered;  ///< by 90% sets
+  double size = 0;              ///< of sets
+  int short_of = 0;             ///< problems covered less, by more than 1.5 standard errors
   std::map<std::string, Share> by_size;  ///< by effective sample size
 };
 
@@ -43,6 +51,10 @@ void run_problem(int s, const std::string& method, bool exact, Tally& tally) {
   const Certificate& c = fit.model.certificate();
   ++tally.problems;
   tally.contradicted += c.ratio_p_value < 0.05 ? 1 : 0;
+  tally.covered.push_back(fit.covered);
+  tally.size += fit.set_size;
+  const double noise = std::sqrt(0.09 / std::max(1.0, c.effective_sample_size));
+  tally.short_of += fit.covered < 0.9 - 1.5 * noise ? 1 : 0;
   if (!c.bound) {
     tally.unsupported += c.ratio_p_value >= 0.05 ? 1 : 0;
     return;
@@ -73,7 +85,9 @@ int main(int argc, char** argv) {
                  100.0 * tally.contradicted / tally.problems,
                  100.0 * tally.unsupported / tally.problems);
       for (auto& [size, share] : tally.by_size) fmt::print("  | n_eff {}: {}", size, share.text());
-      fmt::print("\n");
+      const MeanError sets = mean_error(tally.covered);
+      fmt::print("  | sets cover {:.4f} +- {:.4f}, size {:.3f}, short in {:.1f}%\n", sets.mean,
+                 sets.error, tally.size / tally.problems, 100.0 * tally.short_of / tally.problems);
       std::fflush(stdout);
     }
   }

@@ -164,7 +164,7 @@ void print_text(unsigned long long seed, const Comparison& c, const Diagnosis& d
 void print_promise(const Comparison& c, const Promised& nearby) {
   fmt::print("\n4. What can be promised without labels of the target? Here {}:\n{}\n",
              c.methods[0].certificate.bound ? "a bound" : "no bound", c.methods[0].promise);
-  fmt::print("For a target that has moved less, half a step to the right, the default says:\n{}\n",
+  fmt::print("For a target that has moved less, to x1 around -0.6, the default says:\n{}\n",
              nearby.statement);
   if (!nearby.certificate.bound) return;
   fmt::print("On 1,000 labels from there the loss is {:.4g}: the promise {}.\n", nearby.loss,

@@ -24,6 +24,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 warnings.filterwarnings("ignore")
+os.environ["NML_DISABLE_USAGE_LOGGING"] = "1"  # nannyml would report its use to its makers
 ALPHA = 0.1
 BIASED = ("phoneme-biased", "ringnorm-biased", "weather-cold-to-warm")
 
@@ -85,12 +86,12 @@ def covered(sets, y):
     return sets[np.arange(len(y)), y].mean(), sets.sum(1).mean()
 
 
-def by_puncc(p, y, weight, p_target, target_weight):
+def by_puncc(p, y, weight, p_target):
     from deel.puncc.api import calibration, nonconformity_scores, prediction_sets
 
     own = calibration.BaseCalibrator(nonconf_score_func=nonconformity_scores.lac_score, pred_set_func=prediction_sets.lac_set)
     own.fit(y_true=y, y_pred=p)
-    sets = own.calibrate(alpha=ALPHA, y_pred=p_target, weights=weight / weight.sum())[0]
+    sets = own.calibrate(alpha=ALPHA, y_pred=p_target, weights=own.barber_weights(weight))[0]
     return np.array([[c in s for c in range(p.shape[1])] for s in sets])
 
 
@@ -140,7 +141,7 @@ def simulated(program, problems):
                             ("importance-weighted mean", (weight * right).sum() / weight.sum()), ("mean without weights", right.mean())):
             errors.setdefault(name, []).append(value - truth)
         for name, found_sets in (("covshift", by_covshift(p, y, log_weight, p_true, target_log_weight)),
-                                 ("puncc, same weights", by_puncc(p, y, weight, p_true, None)),
+                                 ("puncc, same weights", by_puncc(p, y, weight, p_true)),
                                  ("MAPIE, no weights", by_mapie(model, x, y, x_true))):
             sets.setdefault(name, []).append(covered(found_sets, y_true))
     print(f"\nAccuracy on the target, {problems} problems; truth inside covshift's 95% interval in {100 * np.mean(inside):.0f}%")

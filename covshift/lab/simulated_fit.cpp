@@ -4,6 +4,7 @@ namespace covshift {
 namespace {
 
 constexpr std::size_t truth_rows = 20000;
+constexpr double alpha = 0.1;
 
 GivenDensities given(const SimulatedRows& rows, bool exact) {
   GivenDensities densities;
@@ -13,20 +14,23 @@ GivenDensities given(const SimulatedRows& rows, bool exact) {
   return densities;
 }
 
-double true_loss(const SimulatedProblem& problem, const Classifier& model, bool exact,
-                 Random& random) {
+void compare_with_truth(const SimulatedProblem& problem, bool exact, Random& random,
+                        SimulatedFit& fit) {
   const SimulatedRows rows = problem.draw(true, truth_rows, random);
-  const std::vector<double> psi = model.potentials(rows.view(), given(rows, exact), 1);
+  const Predictions found = fit.model.predict(rows.view(), given(rows, exact), 1);
+  const std::vector<std::uint8_t> sets = fit.model.sets(found, alpha);
   const auto k = static_cast<std::size_t>(problem.classes());
   std::vector<double> q(k);
-  double sum = 0;
   for (std::size_t i = 0; i < rows.rows; ++i) {
     problem.probabilities({rows.x.data() + i * rows.cols, rows.cols}, q);
     for (std::size_t y = 0; y < k; ++y) {
-      sum += q[y] * model.game().loss_at({psi.data() + i * k, k}, static_cast<int>(y));
+      const double loss =
+          fit.model.game().loss_at({found.psi.data() + i * k, k}, static_cast<int>(y));
+      fit.truth += q[y] * loss / truth_rows;
+      fit.covered += q[y] * sets[i * k + y] / truth_rows;
+      fit.set_size += static_cast<double>(sets[i * k + y]) / truth_rows;
     }
   }
-  return sum / truth_rows;
 }
 
 }  // namespace
@@ -49,8 +53,8 @@ SimulatedFit fit_simulated(const SimulatedProblem& problem, std::uint64_t seed,
   options.method = method;
   options.shift.given_ratio = exact;
   options.solve.threads = 1;
-  SimulatedFit fit{Classifier::fit(data, options), 0};
-  fit.truth = true_loss(problem, fit.model, exact, random);
+  SimulatedFit fit{Classifier::fit(data, options)};
+  compare_with_truth(problem, exact, random, fit);
   return fit;
 }
 

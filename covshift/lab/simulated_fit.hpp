@@ -10,7 +10,9 @@ namespace covshift {
 
 struct SimulatedFit {
   Classifier model;
-  double truth = 0;  ///< the expected loss on the target, by the model's loss
+  double truth = 0;     ///< the expected loss on the target, by the model's loss
+  double covered = 0;   ///< how often a 90% set of its holds the true class there
+  double set_size = 0;  ///< their mean size
 };
 
 /// Draws both samples, fits `method` with the exact density ratio or one that is estimated, and

@@ -38,6 +38,8 @@ Unseen::Unseen(const TrainingData& data, const Game& game, const CrossValidation
   int rows = 0;
   for (std::size_t i = 0; i < data.features.rows && rows < cv.folds; ++i) rows += counts(i) ? 1 : 0;
   cv_.folds = std::max(2, std::min(cv.folds, rows));
+  // The noise of the held-out rows is far larger.
+  if (!all) cv_.solve.tolerance = std::max(cv_.solve.tolerance, 1e-4);
   if (data.target == nullptr) return;
   target_ = row_order(Rows(*data.target, {}), {}, cv.seed);
   target_.resize(std::min(target_.size(), most_target_rows));

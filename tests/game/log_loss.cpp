@@ -50,7 +50,12 @@ TEST(LogLoss, EntropyAndLoss) {
   const auto game = log_game(2);
   EXPECT_NEAR(game->bayes_risk(std::vector<double>{0.5, 0.5}, 0), std::log(2.0), 1e-16);
   EXPECT_EQ(game->bayes_risk(std::vector<double>{1, 0}, 0), 0);
-  EXPECT_NEAR(game->loss(std::vector<double>{0.25, 0.75}, 0), std::log(4.0), 1e-15);
+  const std::vector<double> psi{0, std::log(3.0)};
+  const std::vector<double> p{0.25, 0.75};
+  EXPECT_NEAR(game->loss(psi, p, 0), std::log(4.0), 1e-15);
+  EXPECT_NEAR(game->log_loss(psi, p, 1), std::log(4.0 / 3), 1e-15);
+  // Finite where the probability underflows.
+  EXPECT_NEAR(game->log_loss(std::vector<double>{0, 1000}, std::vector<double>{0, 1}, 0), 1000, 1e-9);
   EXPECT_TRUE(game->smooth());
   EXPECT_EQ(game->costs(), nullptr);
 }

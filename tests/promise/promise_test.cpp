@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "covshift/base/error.hpp"
+#include "covshift/lab/simulated_fit.hpp"
 #include "covshift/lab/simulation.hpp"
 #include "covshift/promise/bound.hpp"
 #include "covshift/promise/concept.hpp"
@@ -373,6 +374,31 @@ TEST(Bounds, HoldAndTheFlagStaysDownWithExactRatios) {
   // 95% +- 3%; 4% of flags +- 3%.
   EXPECT_GE(held, stated * 0.9);
   EXPECT_LE(flagged, problems * 0.12);
+}
+
+TEST(Bounds, OfFitsHoldAndTheirSetsCover) {
+  for (const bool exact : {true, false}) {
+    int stated = 0;
+    int held = 0;
+    int flagged = 0;
+    double covered = 0;
+    constexpr int problems = 24;
+    for (std::uint64_t s = 0; s < problems; ++s) {
+      const SimulatedFit fit =
+          fit_simulated(SimulatedProblem(1000 + s), 5000 + s, s % 2 == 0 ? "robust" : "iw", exact);
+      const Certificate& c = fit.model.certificate();
+      covered += fit.covered / problems;
+      flagged += c.ratio_p_value < 0.05 ? 1 : 0;
+      if (!c.bound) continue;
+      ++stated;
+      held += *c.bound >= fit.truth ? 1 : 0;
+      EXPECT_LT(*c.bound, 2 * fit.truth) << s;
+    }
+    EXPECT_GE(stated, problems / 2);
+    EXPECT_GE(held, stated - 3);  // 96%
+    EXPECT_LE(flagged, exact ? 4 : problems / 2);
+    EXPECT_NEAR(covered, 0.9, 0.025);
+  }
 }
 
 TEST(Bounds, ASmallerDeltaGivesALargerBound) {
