@@ -80,7 +80,7 @@ bool check_text(const Table& train, const Column& column, std::vector<std::strin
   if (order_of(column.levels)) {
     out.push_back(fmt::format(
         "{} holds dates such as {}, each taken as a category; expand them to numbers (--dates {}) "
-        "or leave the column out (--drop {})",
+        "or leave the column out (--drop {}); density ratios ignore it",
         where, quoted_excerpt(column.levels[0]), column.name, column.name));
     return true;
   }

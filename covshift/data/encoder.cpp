@@ -144,7 +144,9 @@ void Encoder::fit_fill(const Column& column, Source& source) {
     }
     const auto most = std::max_element(counts.begin(), counts.end());
     source.fill_level = static_cast<std::int32_t>(most - counts.begin());
-    source.ids = looks_like_ids(source.levels.size(), rows - source.missing);
+    // A date hardly ever comes back: it names a row, or those of a day.
+    source.ids = looks_like_ids(source.levels.size(), rows - source.missing) ||
+                 order_of(source.levels).has_value();
     return;
   }
   const std::size_t parts = source.kind == Kind::date ? date_parts.size() : 1;

@@ -7,6 +7,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/column_checks.hpp"
+#include "covshift/data/column_text.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/rows.hpp"
 
@@ -299,10 +300,14 @@ Preparation Preparation::from_json(const nlohmann::json& body) {
 std::vector<std::int32_t> Preparation::id_columns() const {
   std::vector<std::int32_t> columns;
   const std::vector<std::int32_t>& source_of = encoder_.source_of();
+  std::size_t first = 0;  // of its source
   for (std::size_t j = 0; j < source_of.size(); ++j) {
-    if (encoder_.ids(static_cast<std::size_t>(source_of[j]))) {
-      columns.push_back(static_cast<std::int32_t>(j));
-    }
+    if (source_of[j] != source_of[first]) first = j;
+    const auto source = static_cast<std::size_t>(source_of[j]);
+    // Months and weekdays come back; years and days do not.
+    const std::string_view part = j - first < date_parts.size() ? date_parts[j - first] : "";
+    const bool passes = encoder_.dates(source) && (part == "year" || part == "days");
+    if (encoder_.ids(source) || passes) columns.push_back(static_cast<std::int32_t>(j));
   }
   return columns;
 }

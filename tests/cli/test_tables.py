@@ -118,7 +118,7 @@ class Tables(ProgramTest):
         self.assertEqual(
             self.fit(train),
             "covshift: warning: t.csv: column 'seen' holds dates such as '2021-01-01', each taken as a "
-            "category; expand them to numbers (--dates seen) or leave the column out (--drop seen)\n",
+            "category; expand them to numbers (--dates seen) or leave the column out (--drop seen); density ratios ignore it\n",
         )
         self.assertEqual(self.fit(train, "--dates", "seen"), "")
         new = self.write_rows("n.csv", ["seen", *self.header[:3]], [["2025-07-01 10:30", 0, 0, 0]])

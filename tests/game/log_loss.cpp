@@ -55,7 +55,8 @@ TEST(LogLoss, EntropyAndLoss) {
   EXPECT_NEAR(game->loss(psi, p, 0), std::log(4.0), 1e-15);
   EXPECT_NEAR(game->log_loss(psi, p, 1), std::log(4.0 / 3), 1e-15);
   // Finite where the probability underflows.
-  EXPECT_NEAR(game->log_loss(std::vector<double>{0, 1000}, std::vector<double>{0, 1}, 0), 1000, 1e-9);
+  EXPECT_NEAR(game->log_loss(std::vector<double>{0, 1000}, std::vector<double>{0, 1}, 0), 1000,
+              1e-9);
   EXPECT_TRUE(game->smooth());
   EXPECT_EQ(game->costs(), nullptr);
 }

@@ -418,24 +418,38 @@ TEST(Fitting, AMethodThatIgnoresTheShiftDoesNotEstimateIt) {
 }
 
 TEST(Fitting, IdentifiersAreNoEvidenceOfAShift) {
+  // Names of rows, and dates that do not come back.
   const auto with_ids = [](Table t, const char* prefix) {
     Column id{"id", true, {}, {}, {}};
+    Column when{"when", true, {}, {}, {}};
     for (std::size_t i = 0; i < t.rows; ++i) {
       id.levels.push_back(prefix + std::to_string(i));
       id.codes.push_back(static_cast<std::int32_t>(i));
+      if (i % 4 == 0) when.levels.push_back(fmt::format("20{}0-01-{:02}", prefix[1], i / 4 + 1));
+      when.codes.push_back(static_cast<std::int32_t>(i / 4));
     }
-    t.columns.insert(t.columns.begin(), id);
+    t.columns.insert(t.columns.begin(), {id, when});
     return t;
   };
   const Table train = table(120, 0, 1);
   const Table target = table(80, 1, 2);
   const ModelOptions o = options("robust");
-  const Model named = fit(with_ids(train, "a"), with_ids(target, "b"), o);
+  const Model named = fit(with_ids(train, "a1"), with_ids(target, "b2"), o);
   const Model plain = fit(train, target, o);
-  const std::vector<double> a = named.predict(with_ids(target, "b")).log_ratio;
+  const std::vector<double> a = named.predict(with_ids(target, "b2")).log_ratio;
   const std::vector<double> b = plain.predict(target).log_ratio;
   for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-9);
-  EXPECT_EQ(named.classifier().shift().views()[0].kl, 0);  // of the view of identifiers alone
+  // Of views without another column:
+  EXPECT_EQ(named.classifier().shift().views()[0].kl, 0);
+  EXPECT_EQ(named.classifier().shift().views()[1].kl, 0);
+
+  // Of an expanded date the month and the weekday count, the year and the days do not.
+  ModelOptions expanded = o;
+  expanded.columns.dates = {"when"};
+  const Model parts = fit(with_ids(train, "a1"), with_ids(target, "b2"), expanded);
+  const std::vector<std::int32_t>& columns = parts.classifier().shift().joint()->columns();
+  EXPECT_EQ(columns.size(), plain.classifier().cols() + 2);
+  for (const double w : parts.predict(with_ids(train, "a1")).log_ratio) EXPECT_GT(w, -6);
 }
 
 /// However far a row lies, nothing is certain: not beyond what some training row is, or what the
