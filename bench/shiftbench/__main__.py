@@ -33,6 +33,10 @@ def facts(bench, data, count):
             "Tasks, folds and methods are seeded: the same command gives the same scores. ")
     text += (f"{shared} of the {len(bench.tasks)} tasks are files that are not part of the project (`DATA=folder`)."
              if shared else f"The shared tasks were not measured: there is no folder `shift` in {data}.")
+    kept = sum(a.get("failed") == "not measured" for row in count.values() for a in row.values())
+    if kept:
+        text += (f" {kept} of the scores were not measured again (`METHODS` named others): those of the page's earlier version "
+                 "are kept, to three digits, where it has them.")
     if bench.stale:
         text += f" {bench.stale} of the scores are kept from an earlier program (`METHODS` measured only some again)."
     return text
@@ -69,8 +73,9 @@ def main():
         scores = report.scored(every, answers)
         print(report.summary(every, scores), report.where_it_loses(every, scores), sep="\n\n")
         return
-    text, picture = report.page(every, answers, clock.whole_fits(bench.program), facts(bench, options.data, answers))
     page = Path(options.page)
+    earlier = report.kept(page.read_text(encoding="utf-8"), bench.methods) if page.exists() else {}
+    text, picture = report.page(every, answers, clock.whole_fits(bench.program), facts(bench, options.data, answers), earlier)
     page.write_text(text, encoding="utf-8")
     page.with_suffix(".svg").write_text(picture, encoding="utf-8")
     print(f"wrote {page} and {page.with_suffix('.svg')}")

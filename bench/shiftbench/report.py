@@ -7,7 +7,7 @@ import numpy as np
 from . import judge, metrics, picture
 from .own import DECIDING
 from .peers import METHODS as PEERS
-from .run import FAILED
+from .run import FAILED, NOT_MEASURED
 
 SOURCES = {"shared": "Files", "biased": "scikit-learn's data, biased", "synthetic": "Known P(y|x)"}
 
@@ -23,6 +23,29 @@ def scored(tasks, answers):
             s = metrics.scores(answer["p"], y) | {"cpu": answer["cpu"]}
             row[method] = {k: v for k, v in s.items() if k in ("accuracy", "cpu")} if method in DECIDING else s
         out[task.name] = row
+    return out
+
+
+HEADINGS = {"## Log loss (bits): covshift's methods": "bits", "## Log loss (bits): the default and other packages": "bits",
+            "## Accuracy": "accuracy", "## Brier score": "brier", "## Calibration error": "calibration",
+            "## Processor seconds": "cpu"}
+
+
+def kept(page, methods):
+    """{task: {method: scores}} of an earlier page, to its three digits: for methods that are not measured again."""
+    out, key, header = {}, None, None
+    for line in page.splitlines():
+        if line.startswith("#"):
+            key, header = HEADINGS.get(line.strip()), None
+        if key is None or not line.startswith("| "):
+            continue
+        cells = [c.strip().strip("*") for c in line.strip().strip("|").split("|")]
+        if header is None:
+            header = cells
+            continue
+        for method, value in zip(header[1:], cells[1:], strict=True):
+            if method in methods and value != "-":
+                out.setdefault(cells[0], {}).setdefault(method, {})[key] = float(value)
     return out
 
 
@@ -110,7 +133,7 @@ def failures(answers):
     found = {}
     for task, row in answers.items():
         for method, answer in row.items():
-            if FAILED in answer:
+            if FAILED in answer and answer[FAILED] != NOT_MEASURED:
                 found.setdefault((method, answer[FAILED]), []).append(task)
     return "\n".join(f"- {method}: {why} ({len(names)} task{'s' if len(names) > 1 else ''}: {', '.join(names[:4])}"
                      f"{', ...' if len(names) > 4 else ''})" for (method, why), names in sorted(found.items())) or "None."
@@ -138,8 +161,15 @@ def summary(tasks, scores):
     return "\n\n".join(parts)
 
 
-def page(tasks, answers, times, facts):
+def page(tasks, answers, times, facts, earlier=None):
+    """`earlier`: scores of methods that were not measured again, from `kept`."""
     scores = scored(tasks, answers)
+    for task, row in (earlier or {}).items():
+        for method, s in row.items():
+            if task in scores and answers[task].get(method, {}).get(FAILED) == NOT_MEASURED:
+                scores[task][method] = s
+    order = list(answers[tasks[0].name])
+    scores = {t: {m: row[m] for m in order if m in row} for t, row in scores.items()}
     methods = [m for m in dict.fromkeys(m for row in scores.values() for m in row)]
     probable = [m for m in methods if m not in DECIDING]
     ours = [m for m in probable if m not in PEERS]

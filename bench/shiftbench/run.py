@@ -22,6 +22,7 @@ from . import own, peers
 
 LIMIT = 20  # seconds of processor time of one measurement
 FAILED = "failed"
+NOT_MEASURED = "not measured"
 
 
 def version(package):
@@ -116,7 +117,7 @@ class Bench:
     def measure(self, task, method):
         answer = self.load(task, method)
         if answer is None and self.only is not None and method not in self.only:
-            return {FAILED: "not measured"}
+            return {FAILED: NOT_MEASURED}
         if answer is None:
             answer = apart(self.call(task, method), self.limit) | {"key": self.key(task, method)}
             self.cache.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import fits, judge, metrics, own, peers, rules, run, tasks
+from . import fits, judge, metrics, own, peers, report, rules, run, tasks
 
 
 class Metrics(unittest.TestCase):
@@ -169,6 +169,15 @@ class Judge(unittest.TestCase):
         self.assertTrue(found[0]["met"])
         S["one"]["default"] = {"bits": 0.3}
         self.assertEqual(judge.maps(S, ["one"])[1], [("one", 0.3, 0.49)])
+
+
+class Page(unittest.TestCase):
+    def test_scores_of_an_earlier_page_are_kept(self):
+        page = ("# Shift bench\n\n## Accuracy\n\n| task | lr | forest |\n|---|---|---|\n| a | **0.900** | 0.800 |\n| b | - | 0.700 |\n\n"
+                "## Brier score\n\n| task | forest |\n|---|---|\n| a | 0.250 |\n\n## The tasks\n\n| task | forest |\n|---|---|\n| a | 1 |\n")
+        self.assertEqual(report.kept(page, ["forest"]),
+                         {"a": {"forest": {"accuracy": 0.8, "brier": 0.25}}, "b": {"forest": {"accuracy": 0.7}}})
+        self.assertEqual(report.kept(page, ["lr"]), {"a": {"lr": {"accuracy": 0.9}}})
 
 
 class Fits(unittest.TestCase):
