@@ -326,7 +326,7 @@ class Compare(ProgramTest):
 
     def test_the_table_is_readable(self):
         text = self.run_ok("compare", self.train, self.target, "--label", "y").stdout
-        for word in ("robust-view", "worst case", "sure", "right", "effective sample size"):
+        for word in ("robust-view", "promised", "sure", "right", "effective sample size"):
             self.assertIn(word, text)
 
     def test_bad_calls(self):
