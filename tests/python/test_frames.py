@@ -125,7 +125,7 @@ def test_numbers(kind):
         values[4] = float(10**30)
         given[4] = decimal.Decimal(10**30)
     column = pa.chunked_array([pa.array(given, kind), pa.array(given, kind).slice(2, 3)])
-    matrix = np.asarray(ArrowTable(pa.table({"x": column, "z": pa.array(range(10), pa.float32())})))
+    matrix = np.asarray(ArrowTable(pa.table({"x": column, "z": pa.array(range(10), pa.int8())})))
     expected = [np.nan if v is None else v for v in [*values, *values[2:5]]]
     assert matrix.flags.c_contiguous and matrix.dtype == np.float64
     np.testing.assert_array_equal(matrix[:, 0], expected)
