@@ -185,10 +185,11 @@ def view_bars(
     else:
         views = [(v["name"], v["kl"], v["stable"], v["kl_binned"]) for v in model.views]
     threshold = getattr(model, "view_threshold", None) if threshold is None else threshold
-    views = sorted(views, key=lambda v: max(v[1], v[3]))[-most:]
+    # The KL of a view is nan where no density ratio was needed; max(0, nan) is 0.
+    views = sorted(views, key=lambda v: max(v[3], v[1]))[-most:]
     ax.barh(
         [v[0] for v in views],
-        [max(v[1], 0.0) for v in views],
+        [max(0.0, v[1]) for v in views],
         color=["C2" if v[2] else "C1" for v in views],
     )
     hidden = [v for v in views if v[3] > v[1]]
