@@ -151,7 +151,9 @@ std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> c
     outcome.log_loss = scores.log_loss / std::numbers::ln2;
     outcome.expected_loss = scores.expected_loss;
     outcome.lambda = model.report().lambda;
-    outcome.effective_sample_size = model.report().ratio->effective_sample_size;
+    if (const auto& ratio = model.report().ratio) {  // methods that ignore the shift have none
+      outcome.effective_sample_size = ratio->effective_sample_size;
+    }
     for (const ViewShift& view : model.shift().views()) outcome.generalized += view.generalized;
     outcome.converged = model.report().solution.status == Status::converged;
     outcomes.push_back(outcome);

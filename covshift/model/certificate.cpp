@@ -98,7 +98,7 @@ Certificate certificate_of(const Game& game, const Component& component, const T
 
 namespace {
 
-constexpr const char* no_target = "there is no target";
+constexpr const char* no_target = "the fit used no target";
 constexpr double ratio_level = 0.05;  // of the test that the samples agree with the ratio
 
 /// Losses and guesses at them, of rows with potentials psi.
@@ -131,8 +131,9 @@ std::vector<T> take(std::span<const T> all, const std::vector<std::size_t>& rows
 
 /// Why nothing can be said before anything is computed; empty: something may.
 std::string impossible(const Unseen& unseen, const TrainingData& data, const Shift& shift) {
-  if (data.target == nullptr) return no_target;
-  if (!shift.estimated() && !shift.needs_given_ratio()) return "there is no density ratio";
+  // A method that ignores the shift does not see the target either.
+  const bool seen = shift.estimated() || shift.needs_given_ratio();
+  if (data.target == nullptr || !seen) return no_target;
   if (data.target->rows < 2) return "the target has one row";
   if (unseen.train().size() < 10) {
     return fmt::format("{} labelled rows are too few to leave some out", unseen.train().size());

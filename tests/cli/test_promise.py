@@ -34,7 +34,7 @@ class Promise(ProgramTest):
                              "-o", self.model, *arguments)["certificate"]
 
     def test_the_bound_holds_and_follows_delta(self):
-        for method in ("auto", "robust", "iw", "lr", "robust01", "svm"):
+        for method in ("auto", "robust", "iw", "overlap", "robust01", "iw-svm"):
             with self.subTest(method):
                 certificate = self.fit("--method", method, "--lambda", "0.001")
                 loss = self.run_json("evaluate", self.model, self.truth)["expected_loss"]
@@ -49,6 +49,13 @@ class Promise(ProgramTest):
         self.assertGreater(again["bound"], robust["bound"])
         self.assertIn("99.9%", again["statement"])
         self.assertAlmostEqual(robust["uninformed"], math.log(2))
+
+    def test_a_method_that_ignores_the_target_promises_nothing_there(self):
+        for method in ("lr", "svm"):
+            certificate = self.fit("--method", method)
+            self.assertIsNone(certificate["bound"])
+            self.assertIn("nothing is promised about data that differ from the training data",
+                          certificate["statement"])
 
     def test_a_bound_that_says_nothing_says_so(self):
         generator = random.Random(5)
