@@ -84,8 +84,8 @@ def test_maps_larger_than_the_rows_constant_views_and_one_row(rings):
         assert np.isfinite(model.predict_proba(X_target[:1])).all()
     flat = np.c_[X, np.full(len(X), 7.0)]
     views = {"flat": {"columns": [X.shape[1]], "features": "nystroem:20"}, "rest": list(range(X.shape[1]))}
-    own = covshift.RobustClassifier(method="robust", views=views, lam=0.01).fit(flat, y, flat[:50])
-    rest = covshift.RobustClassifier(method="robust", lam=0.01).fit(X, y, X[:50])
+    own = covshift.robust(views=views, lam=0.01).fit(flat, y, flat[:50])
+    rest = covshift.robust(lam=0.01).fit(X, y, X[:50])
     np.testing.assert_allclose(own.predict_proba(flat), rest.predict_proba(X), atol=1e-4)
 
 
