@@ -57,6 +57,9 @@ PanelScores scores_of(const PanelSetting& panel, const Classifier& model,
   PanelScores out;
   out.log_loss = scores.log_loss / std::numbers::ln2;
   out.accuracy = scores.accuracy;
+  // The true ratio: a method that ignores the shift has none of its own.
+  const std::vector<double> known =
+      log_ratio(panel.example.train, panel.example.target, target.view());
   double inside = 0;
   double outside = 0;
   for (std::size_t i = 0; i < predictions.rows; ++i) {
@@ -64,10 +67,10 @@ PanelScores scores_of(const PanelSetting& panel, const Classifier& model,
     out.expected_loss +=
         (target.y[i] == 1 ? 1 - plus : plus) / static_cast<double>(predictions.rows);
     const double certain = std::abs(2 * plus - 1);
-    if (predictions.log_ratio[i] <= 0) {
+    if (known[i] <= 0) {
       out.certain_inside += certain;
       inside += 1;
-    } else if (predictions.log_ratio[i] > std::numbers::ln10) {
+    } else if (known[i] > std::numbers::ln10) {
       out.certain_outside += certain;
       outside += 1;
     }

@@ -194,6 +194,8 @@ TEST(Figures, AViewThatGeneralizesHelpsRobust) {
   }
   EXPECT_LT(loss[3], loss[2] - 0.05) << "robust-view, robust";
   EXPECT_LT(certain[2], 0.05) << "robust alone is undecided where training data are scarce";
+  EXPECT_GT(certain[0], 0.3)
+      << "lr, which has no ratio, is not: inside and outside are by the true one";
   EXPECT_GT(certain[3], 0.3) << "the view that generalizes decides there too";
 }
 
