@@ -24,7 +24,7 @@ void put(const std::vector<T>& block, std::vector<T>& all, std::size_t at) {
 
 PreparationOptions inputs_of(const ModelOptions& options) {
   using Kind = Assumption::Kind;
-  PreparationOptions inputs = options;
+  PreparationOptions inputs = static_cast<const PreparationOptions&>(options);
   const FitOptions& fit = options.fit;
   const bool own = fit.method != "auto" && !fit.choose_temper;
   const bool by_view = fit.generalize ? fit.generalize->kind == Kind::views
