@@ -55,7 +55,7 @@ struct FitOptions {
   std::optional<Assumption> generalize;  ///< empty: the method's; given, auto leaves it alone
   bool choose_temper = false;            ///< temper with g chosen by importance-weighted CV
   /// The maps of views that name none themselves: `nystroem:200`, `linear + splines`, ...; auto:
-  /// linear and nystroem are tried. Empty: auto for the method auto, else linear.
+  /// several are tried (docs/choice.md). Empty: auto for the method auto, else linear.
   std::string features;
   ShiftOptions shift;
   LambdaChoice lambda;
