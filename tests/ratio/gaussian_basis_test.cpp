@@ -24,10 +24,12 @@ TEST_P(KnownGaussians, AreRecovered) {
   std::vector<double> correlations;
   std::vector<double> errors;
   std::vector<double> biases;
+  RatioOptions options = with(GetParam());
+  options.judge = false;  // the estimate does not depend on it, and it takes five fits more
   for (std::uint64_t seed = 50000; seed < 50036; seed += 3) {
     const Matrix train = normals(1000, 1, 0.0, 1.0, seed);
     const Matrix target = normals(800, 1, 0.5, 1.0, seed + 1);
-    const auto ratio = fit_ratio(with(GetParam()), train.view(), target.view());
+    const auto ratio = fit_ratio(options, train.view(), target.view());
     // On fresh rows of the training distribution.
     const Matrix x = normals(1000, 1, 0.0, 1.0, seed + 2);
     std::vector<double> estimate = ratio->log_ratio(x.view());
