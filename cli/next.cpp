@@ -34,12 +34,6 @@ std::string next_command(const CLI::App& called, const std::string& name,
   return command;
 }
 
-void answer(const Comparison& c, std::string command, Recommendation& r) {
-  r.method = c.recommended;
-  r.why = c.statement;
-  r.command = std::move(command);
-}
-
 std::string next_fit(const CLI::App& called, const FitFiles& files, const std::string& method) {
   std::vector<std::string> words = {files.train, "--target", files.target};
   if (!files.label.empty()) words.insert(words.end(), {"--label", files.label});

@@ -5,8 +5,6 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "covshift/compare/compare.hpp"
-#include "covshift/diagnose/diagnose.hpp"
 
 namespace covshift::cli {
 
@@ -25,10 +23,6 @@ struct FitFiles {
 };
 /// The fit of a method of `compare`'s table.
 std::string next_fit(const CLI::App& called, const FitFiles& files, const std::string& method);
-
-/// The one answer of terminal, page and --json: what was measured replaces what the diagnosis alone
-/// would say. `command`: empty if there are no files.
-void answer(const Comparison& c, std::string command, Recommendation& r);
 
 /// The file that next_fit writes.
 constexpr const char* next_model = "model.json";

@@ -10,6 +10,7 @@
 #include "covshift/base/version.hpp"
 #include "covshift/compare/compare.hpp"
 #include "covshift/compare/decision_map.hpp"
+#include "covshift/compare/diagnosed.hpp"
 #include "covshift/data/column_text.hpp"
 #include "covshift/data/encoder.hpp"
 #include "covshift/data/encoding.hpp"

@@ -76,7 +76,7 @@ std::vector<std::string_view> method_names(std::initializer_list<std::string_vie
 
 Option methods_option(std::vector<std::string>& x) {
   const std::vector<std::string_view> known = method_names({"auto", "tempered"});
-  return row({"--methods"}, Type::list, joined(known, ","), "",
+  return row({"--methods", "methods"}, Type::list, joined(known, ","), "",
              "Methods to compare; tempered is robust with --generalize temper:auto (default: all)",
              [&x, known](const std::vector<std::string>& given) {
                std::set<std::string> seen;
@@ -333,8 +333,8 @@ Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs) {
 Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
   Options options = {
       methods_option(o.methods),
-      choice({"--metric"}, o.metric, "Score that decides"),
-      number({"--level"}, o.level, between(1e-6, 0.5),
+      choice({"--metric", "metric"}, o.metric, "Score that decides"),
+      number({"--level", "level"}, o.level, between(1e-6, 0.5),
              "Significance level of the comparison with the best, for all methods together"),
       views_option(inputs.views, " (default: as fit has it for each method)"),
       features_option(o.fit.features),
@@ -433,6 +433,8 @@ std::vector<std::pair<std::string, Options>> python_options() {
   ModelOptions model;
   DiagnoseOptions diagnose;
   PreparationOptions inputs = for_diagnosis();
+  CompareOptions compare;
+  PreparationOptions compared = for_comparison();
   BiasedSampling sampling;
   EstimateOptions estimate;
   RatioOptions ratio;
@@ -443,6 +445,7 @@ std::vector<std::pair<std::string, Options>> python_options() {
   std::vector<std::pair<std::string, Options>> tables = {
       {"RobustClassifier", model_options(model)},
       {"diagnose", diagnose_options(diagnose, inputs)},
+      {"compare", compare_options(compare, compared)},
       {"estimate", estimate_options(estimate)},
       {"biased_sample", sampling_options(sampling)}};
   for (const auto& [name, method] : std::initializer_list<std::pair<const char*, RatioMethod>>{

@@ -41,7 +41,7 @@ PreparationOptions for_comparison();
 PreparationOptions for_diagnosis();
 /// `diagnose`, in the program and in Python.
 Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs);
-/// `compare`.
+/// `compare`, in the program and in Python.
 Options compare_options(CompareOptions& o, PreparationOptions& inputs);
 /// `estimate`, in the program and in Python.
 Options estimate_options(EstimateOptions& o);

@@ -11,6 +11,7 @@ void bind_arrow(nanobind::module_& m);
 void bind_model(nanobind::module_& m);
 void bind_ratio(nanobind::module_& m);
 void bind_diagnose(nanobind::module_& m);
+void bind_compare(nanobind::module_& m);
 void bind_promise(nanobind::module_& m);
 void bind_report(nanobind::module_& m);
 

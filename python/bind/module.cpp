@@ -63,6 +63,7 @@ NB_MODULE(_core, m) {
   bind_model(m);
   bind_ratio(m);
   bind_diagnose(m);
+  bind_compare(m);
   bind_promise(m);
   bind_report(m);
 }
