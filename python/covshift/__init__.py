@@ -13,9 +13,11 @@ Learn from labelled rows and from the unlabelled rows that the model will meet:
 The C++ library does the work; this package provides scikit-learn estimators.
 """
 
-from ._classifier import Certificate, RobustClassifier, Tried, View
+from ._classifier import RobustClassifier
+from ._compare import Comparison, compare
 from ._core import __version__
 from ._diagnose import Diagnosis, diagnose
+from ._fitted import Certificate, Tried, View
 from ._methods import (
     adv01,
     auto,
@@ -38,6 +40,7 @@ from ._scoring import ImportanceWeightedScorer, Target, importance_weighted_scor
 __all__ = [
     "BiasedSample",
     "Certificate",
+    "Comparison",
     "ConformalClassifier",
     "DensityRatio",
     "Diagnosis",
@@ -57,6 +60,7 @@ __all__ = [
     "auto",
     "biased_sample",
     "biased_split",
+    "compare",
     "diagnose",
     "estimate",
     "importance_weighted_scorer",

@@ -6,30 +6,21 @@ import json
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Callable, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._data import (
-    CoreEstimator,
-    checked_weight,
-    plain_classes,
-    refused_as_by_scikit_learn,
-    training_data,
-    view_groups,
-    warn_of,
-)
+from ._data import CoreEstimator, checked_weight, refused_as_by_scikit_learn, view_groups, warn_of
+from ._fitted import Certificate, Tried, View
 from ._frames import frame_of, has_categories
-from ._labels import abstain_value, as_labels, class_name, encode, refuse_missing, with_class_weight
+from ._labels import abstain_value, as_labels, labelled_data, with_class_weight
 from ._options import documented, seed_of, shown, thread_count
 from ._ratio import DensityRatio, ratio_option
 from ._typing import (
@@ -53,53 +44,6 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """What is known about the target without its labels; docs/certificate.md explains each number."""
-
-    bound: float | None
-    estimate: float | None
-    reason: str
-    uninformed: float
-    held_out: int
-    effective_sample_size: float
-    ratio_p_value: float
-    game_value: float
-    gap: float
-    target_value: float | None
-    target_risk: float | None
-    mean_weight: float
-    reliable: bool
-    finite_sample: float
-    delta: float
-    statement: str
-
-    def __str__(self) -> str:
-        return self.statement
-
-
-class View(NamedTuple):
-    """A group of columns, how far it shifted (``kl``, nan where no density ratio was needed), whether its
-    evidence is trusted, and its feature maps."""
-
-    name: str
-    features: list[str]
-    kl: float
-    generalized: bool
-    maps: str
-
-
-class Tried(NamedTuple):
-    """A candidate of the choice: its held-out loss, and its share in the model."""
-
-    features: str
-    generalize: str
-    lam: float
-    loss: float
-    error: float
-    share: float
-
-
 def _if_largest_potential_wins(method: Callable[P, Floats]) -> Callable[P, Floats]:
     """The method, for losses whose likeliest action is the class with the largest potential."""
 
@@ -119,16 +63,12 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
     """A classifier for data whose inputs differ from those it was trained on.
 
     Learns from labelled data and the unlabelled inputs it will be used on. Where training data say
-    little about those, probabilities become less certain.
+    little about those, probabilities become less certain. docs/python.md explains losses as matrices of
+    costs, views as dicts and ratios as estimators.
 
     Parameters
     ----------
     {parameters}
-    class_weight : dict or "balanced", default=None
-        Multiplies the weights of the rows of a class, as if ``sample_weight`` did: a dict of classes to
-        factors (1 if a class is not in it), or "balanced": classes weigh the same in total.
-    verbose : int, default=0
-        Above 0, ``fit`` shows its progress and prints what it chose.
 
     Attributes
     ----------
@@ -179,18 +119,6 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         Columns of the data.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if they have any.
-
-    Notes
-    -----
-    Beyond the values above, ``loss`` may be a matrix of costs with a row for each action and a column
-    for each class; ``generalize="auto"`` lets held-out rows choose: a mixture of logistic regression and
-    models that allow for the shift if the loss is "log", one of them otherwise; ``views`` may be a dict
-    of names to lists of columns, by name (* and ? are wildcards) or number, or to
-    ``{"columns": [...], "features": "nystroem:200"}``; a column may be in several views, and columns in
-    no group form the view "rest"; ``ratio`` may be an estimator such as ``KMM(bound=20)``, whose
-    options are used with the scaling, seed and threads of this one; ``random_state`` may be a
-    RandomState or None, and an integer is the program's --seed; ``threads=None`` uses all cores of the
-    process. With ``scale="none"`` a contiguous matrix is never copied.
 
     Examples
     --------
@@ -305,11 +233,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
 
         Parameters
         ----------
-        X : array-like, CSR matrix, DataFrame or Arrow table of shape (n_samples, n_features)
-            A contiguous float64 or float32 matrix is not copied. Non-numeric columns of a table (of
-            pandas, polars, pyarrow, duckdb, ...) are one-hot encoded.
-        y : array-like of shape (n_samples,)
-            Classes.
+        {labelled}
         X_target : like X, of shape (n_target, n_features), or Target, default=None
             Inputs from where the model will be used. Without it no shift is assumed, and "iwcv" means
             "cv"; unless ``generalize="none"`` this is a warning.
@@ -327,23 +251,14 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
             isinstance(value, str) and "column:" in value
             for value in (self.ratio, options["generalize"])
         )
-        label = str(getattr(y, "name", None) or "label")
-        refuse_missing(y)
-        given = training_data(self, X, X_target, y=y, as_table=as_table, finite=False)
-        if not plain_classes(y, given.X.shape[0]):
-            y = column_or_1d(y, warn=True)
-            check_consistent_length(given.X, y)
-            if y.dtype.kind not in "iub":  # which are always classes
-                check_classification_targets(y)
-        options["views"] = view_groups(self.views, given.columns)
-        while label in given.columns:
-            label += "_"
-        options["label"] = label
-        self.classes_, codes = encode(y, self.classes)
-        options["classes"] = [class_name(c) for c in self.classes_]
+        given, self.classes_, codes, named = labelled_data(
+            self, X, y, X_target, order=self.classes, as_table=as_table
+        )
+        options.update(named, views=view_groups(self.views, given.columns))
         weight = checked_weight(sample_weight, given.X)
         weight = with_class_weight(self.class_weight, self.classes_, codes, weight)
-        with shown(self.progress or self.verbose > 0) as progress, refused_as_by_scikit_learn(self, X, X_target):
+        showing = shown(self.progress or self.verbose > 0)
+        with showing as progress, refused_as_by_scikit_learn(self, X, X_target):
             self._model = _core.fit(
                 given.data, given.target, given.names, codes, weight, options, progress
             )
@@ -477,8 +392,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
 
         Parameters
         ----------
-        X : as for ``fit``, of shape (n_samples, n_features)
-            Rows; each is predicted independently of the others.
+        {rows}
 
         Returns
         -------
@@ -492,8 +406,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
 
         Parameters
         ----------
-        X : as for ``fit``, of shape (n_samples, n_features)
-            Rows; each is predicted independently of the others.
+        {rows}
 
         Returns
         -------
@@ -506,8 +419,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
 
         Parameters
         ----------
-        X : as for ``fit``, of shape (n_samples, n_features)
-            Rows; each is predicted independently of the others.
+        {rows}
 
         Returns
         -------
@@ -524,8 +436,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
 
         Parameters
         ----------
-        X : as for ``fit``, of shape (n_samples, n_features)
-            Rows; each is predicted independently of the others.
+        {rows}
 
         Returns
         -------
@@ -539,8 +450,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
 
         Parameters
         ----------
-        X : as for ``fit``, of shape (n_samples, n_features)
-            Any rows with the columns of the training data.
+        {rows}
 
         Returns
         -------
@@ -556,8 +466,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
 
         Parameters
         ----------
-        X : as for ``fit``, of shape (n_samples, n_features)
-            Rows; each is predicted independently of the others.
+        {rows}
         alpha : float, default=0.1
             The probability that a set misses the true class, between 0 and 1.
 

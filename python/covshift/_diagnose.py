@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator
 
 from . import _core
 from ._data import training_data, view_groups, warn_of
-from ._options import documented, seed_of, shown, thread_count
+from ._methods import as_call, estimator_for
+from ._options import documented, in_python, seed_of, shown, thread_count
 from ._ratio import DensityRatio, ratio_option
 from ._results import Reported, frame
 from ._typing import Data, Missing, Progress, RandomState, RatioLambda, Scale, Views
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@documented
 class Diagnosis(Reported):
     """The result of :func:`diagnose`. ``to_frame()`` and ``plot()`` show where the shift is.
 
@@ -102,19 +104,14 @@ class Diagnosis(Reported):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        ax : matplotlib Axes
+        {ax}
         """
         from . import plot
 
         return plot.view_bars(self, ax=ax)
 
 
-class _Inputs(BaseEstimator):
+class Inputs(BaseEstimator):
     """What scikit-learn's checks ask of an estimator."""
 
     def __init__(self, dates: Sequence[str] | None = None, missing: Missing = "error") -> None:
@@ -143,7 +140,7 @@ def diagnose(
 
     Parameters
     ----------
-    X : array-like, CSR matrix or data frame of shape (n_samples, n_features)
+    X : array-like, CSR matrix, DataFrame or Arrow table of shape (n_samples, n_features)
         Inputs that labels exist for.
     X_target : like X, of shape (n_target, n_features)
         Inputs from where a model will be used.
@@ -168,7 +165,7 @@ def diagnose(
     """
     if X_target is None:
         raise ValueError("diagnose compares two samples; give X_target")
-    given = training_data(_Inputs(dates, missing), X, X_target)
+    given = training_data(Inputs(dates, missing), X, X_target)
     options = {
         "dates": dates,
         "missing": missing,
@@ -186,22 +183,18 @@ def diagnose(
         found = _core.diagnose(given.data, given.target, given.names, options, callback)
     warn_of(given.data)
     warn_of(given.target)
-    data = json.loads(found)
+    data = in_python(json.loads(found))
     if data["recommendation"]["verdict"] != "undetermined":
-        chosen = {
-            "views": (views, "each"),
-            "ratio": (ratio, "logistic"),
-            "ratio_lam": (ratio_lam, "stable"),
-            "scale": (scale, "standard"),
-            "view_threshold": (view_threshold, 0.1),
-            "dates": (dates, None),
-            "missing": (missing, "indicator"),
-            "random_state": (random_state, 0),
-        }
-        given_by_user = ", ".join(
-            f"{name}={value!r}"
-            for name, (value, default) in chosen.items()
-            if not (isinstance(value, type(default)) and value == default)
+        model = estimator_for(
+            data["recommendation"]["method"],
+            views=None if isinstance(views, str) and views == "each" else views,
+            ratio=ratio,
+            ratio_lam=ratio_lam,
+            scale=scale,
+            view_threshold=view_threshold,
+            dates=dates,
+            missing=missing,
+            random_state=options["random_state"],
         )
-        data["recommendation"]["command"] = f"RobustClassifier({given_by_user}).fit(X, y, X_target)"
+        data["recommendation"]["command"] = f"{as_call(model)}.fit(X, y, X_target)"
     return Diagnosis(data)

@@ -4,13 +4,45 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length
 
+from ._data import Training, plain_classes, training_data
 from ._typing import ClassWeight, Floats
+
+
+class LabelledData(NamedTuple):
+    """The data of a fit with classes."""
+
+    given: Training
+    classes: npt.NDArray[Any]
+    codes: npt.NDArray[Any]  # of the rows
+    options: dict[str, Any]  # for the extension module: the names of the label and the classes
+
+
+def labelled_data(
+    estimator: Any, X: Any, y: Any, X_target: Any, *, order: Sequence[Any] | None = None, as_table: bool = False
+) -> LabelledData:
+    """Checks the data as scikit-learn does and numbers the classes, sorted or in the given order."""
+    label = str(getattr(y, "name", None) or "label")
+    refuse_missing(y)
+    given = training_data(estimator, X, X_target, y=y, as_table=as_table, finite=False)
+    if not plain_classes(y, given.X.shape[0]):
+        y = column_or_1d(y, warn=True)
+        check_consistent_length(given.X, y)
+        if y.dtype.kind not in "iub":  # which are always classes
+            check_classification_targets(y)
+    while label in given.columns:
+        label += "_"
+    classes, codes = encode(y, order)
+    names = [class_name(c) for c in classes]
+    return LabelledData(given, classes, codes, {"label": label, "classes": names})
 
 
 def refuse_missing(y: object) -> None:

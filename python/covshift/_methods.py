@@ -20,6 +20,23 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 _OPTIONS["auto"] = {"generalize": "auto"}
 
 
+def estimator_for(method: str, **options: Any) -> RobustClassifier:
+    """The estimator of a method that the library names, with further options."""
+    own = {"generalize": "temper:auto"} if method == "tempered" else _OPTIONS[method.replace("-", "_")]
+    return RobustClassifier(**own, **options)
+
+
+def as_call(estimator: RobustClassifier) -> str:
+    """The estimator as Python: what differs from the defaults, in the signature's order."""
+    own = estimator.get_params(deep=False)
+    chosen = [
+        f"{name}={own[name]!r}"
+        for name, parameter in inspect.signature(RobustClassifier).parameters.items()
+        if not (isinstance(own[name], type(parameter.default)) and own[name] == parameter.default)
+    ]
+    return f"RobustClassifier({', '.join(chosen)})"
+
+
 def _like(
     base: Callable[P, RobustClassifier],
 ) -> Callable[[Callable[[], None]], Callable[P, RobustClassifier]]:

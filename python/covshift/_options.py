@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import numbers
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Iterator
@@ -22,8 +23,36 @@ Documented = TypeVar("Documented", bound=Callable[..., Any])
 _INDENT = {"initial_indent": "    ", "subsequent_indent": "    "}
 _TYPES = {"": "bool", "NUMBER": "float", "N": "int", "FILE": "path", "a,b": "list", "a,b,c": "list"}
 _TYPES["LOW HIGH"] = "(float, float)"
-# Beside the table: parameters of several classes and functions.
+# Parameters that are not in the table, as several docstrings have them: {labelled}, {target}, {rows}, {ax}.
+_PARAGRAPHS = {
+    "labelled": """\
+X : array-like, CSR matrix, DataFrame or Arrow table of shape (n_samples, n_features)
+    Inputs. A contiguous float64 or float32 matrix is not copied. Non-numeric columns of a table (of
+    pandas, polars, pyarrow, duckdb, ...) are one-hot encoded.
+y : array-like of shape (n_samples,)
+    Their classes.""",
+    "target": """\
+X_target : like X, of shape (n_target, n_features)
+    Inputs from where a model will be used.""",
+    "rows": """\
+X : as for ``fit``, of shape (n_samples, n_features)
+    Rows; each is treated independently of the others.""",
+    "ax": """\
+ax : matplotlib Axes, default=None
+    Where to draw; None makes a new figure.
+
+Returns
+-------
+ax : matplotlib Axes
+    With the picture.""",
+}
 _COMMON = {
+    "class_weight": (
+        'dict or "balanced"',
+        "Multiplies the weights of the rows of a class, as if sample_weight did: a dict of classes to "
+        'factors (1 if a class is not in it), or "balanced": classes weigh the same in total.',
+    ),
+    "verbose": ("int", "Above 0, fit shows its progress and prints what it chose."),
     "n_jobs": (
         "int",
         "The number of threads in scikit-learn's words: -1 means all cores, -2 all but one. None leaves "
@@ -39,6 +68,8 @@ _COMMON = {
 def type_in_words(values: str, default: object = None) -> str:
     """The values of an option, as numpydoc writes types: ``float or {"auto", "cv"}``."""
     words = values.split("|")
+    if len(words) == 1 and "," in values and values not in _TYPES:  # any of these
+        return "list of {" + ", ".join(f'"{word}"' for word in values.split(",")) + "}"
     if isinstance(default, str) and default not in words:
         words.append(default)
     types = [_TYPES[word] for word in words if word in _TYPES]
@@ -46,10 +77,8 @@ def type_in_words(values: str, default: object = None) -> str:
     return " or ".join([*types, *([f"{{{named}}}"] if named else [])])
 
 
-def documented(thing: Documented) -> Documented:
-    """Fills ``{parameters}`` in a docstring from the table of options, in the signature's order."""
-    if not thing.__doc__:  # under python -OO
-        return thing
+def _parameters(thing: Callable[..., Any]) -> str:
+    """The options of a class or function, in the signature's order."""
     table, lines = _core.options()[thing.__name__], []
     for name, parameter in inspect.signature(thing).parameters.items():
         if name in table:
@@ -62,13 +91,45 @@ def documented(thing: Documented) -> Documented:
         default = repr(parameter.default).replace("'", '"')
         lines += [
             f"{name} : {kind}, default={default}",
-            textwrap.fill(sentence.rstrip(".") + ".", 96, **_INDENT),
+            textwrap.fill(in_python(sentence).rstrip(".") + ".", 96, **_INDENT),
         ]
-    indent = "    "
-    thing.__doc__ = thing.__doc__.replace(
-        indent + "{parameters}", textwrap.indent("\n".join(lines), indent)
-    )
+    return "\n".join(lines)
+
+
+def documented(thing: Documented) -> Documented:
+    """Fills the placeholders, lines of their own, in the docstring of a function, or of a class and its
+    methods: ``{parameters}`` from the table of options, others from the paragraphs above."""
+
+    def fill(match: re.Match[str]) -> str:
+        name = match[2]
+        return textwrap.indent(_parameters(thing) if name == "parameters" else _PARAGRAPHS[name], match[1])
+
+    for one in [thing, *(vars(thing).values() if inspect.isclass(thing) else ())]:
+        own = getattr(one, "fget", None) or getattr(one, "fn", None) or one  # available_if keeps its fn
+        if getattr(own, "__doc__", None) and (own is thing or inspect.isfunction(own)):  # no docs: python -OO
+            own.__doc__ = re.sub(r"(?m)^( *)\{(\w+)\}$", fill, own.__doc__)
     return thing
+
+
+Told = TypeVar("Told", str, "dict[str, Any]")
+_FLAG = re.compile(r"--([a-z][a-z-]*) ([\w.:]+)")
+
+
+def in_python(told: Told) -> Told:
+    """Texts of the library, and those within numbers of its, with keyword arguments for flags."""
+
+    def argument(match: re.Match[str]) -> str:
+        name, value = match[1].replace("-", "_").replace("lambda", "lam"), match[2]
+        return f"{name}={value}" if value.replace(".", "").isdecimal() else f"{name}='{value}'"
+
+    def walk(part: Any) -> Any:
+        if isinstance(part, str):
+            return _FLAG.sub(argument, part) if "--" in part else part
+        if isinstance(part, dict):
+            return {key: walk(value) for key, value in part.items()}
+        return [walk(value) for value in part] if isinstance(part, list) else part
+
+    return walk(told)
 
 
 def cores() -> int:

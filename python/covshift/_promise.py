@@ -51,6 +51,7 @@ def _codes(classes: Any, y: Labels, what: str) -> npt.NDArray[np.int32]:
     return np.array([place[label] for label in labels], dtype=np.int32)
 
 
+@documented
 class TargetPerformance(Result):
     """The result of :func:`estimate`.
 
@@ -100,12 +101,7 @@ class TargetPerformance(Result):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        ax : matplotlib Axes
+        {ax}
         """
         from . import plot
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import json
 import os
@@ -30,6 +31,16 @@ class Result:
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *self.data})
+
+    def to_dict(self) -> dict[str, Any]:
+        """A copy of every number, as the program's --json prints them.
+
+        Returns
+        -------
+        data : dict
+            Ready for ``json.dumps``.
+        """
+        return copy.deepcopy(self.data)
 
     def _opening(self) -> list[str]:
         """Lines above the table."""

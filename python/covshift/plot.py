@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ._options import documented
 from ._typing import Data, HasPredictions, Labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ._classifier import RobustClassifier
+    from ._compare import Comparison
     from ._diagnose import Diagnosis
     from ._promise import TargetPerformance
     from ._ratio import DensityRatio
@@ -28,6 +30,7 @@ def _axes(ax: Axes | None) -> Axes:
     return plt.subplots(constrained_layout=True)[1]
 
 
+@documented
 def decision_map(
     model: HasPredictions,
     X: Data,
@@ -53,12 +56,7 @@ def decision_map(
         Rows of the target to show.
     resolution : int, default=150
         Cells along each axis.
-    ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    {ax}
 
     Examples
     --------
@@ -117,6 +115,7 @@ def decision_map(
     return ax
 
 
+@documented
 def weight_histogram(
     model: RobustClassifier | DensityRatio, X: Data, *, bins: int = 30, ax: Axes | None = None
 ) -> Axes:
@@ -130,12 +129,7 @@ def weight_histogram(
         The training rows.
     bins : int, default=30
         Bars.
-    ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    {ax}
     """
     ax = _axes(ax)
     log_ratio = model.log_ratio(X)
@@ -151,6 +145,7 @@ def weight_histogram(
     return ax
 
 
+@documented
 def view_bars(
     model: RobustClassifier | Diagnosis,
     *,
@@ -171,12 +166,7 @@ def view_bars(
         A line to draw; None is the threshold that the model or the diagnosis used.
     most : int, default=25
         So many views, those that shifted most.
-    ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    {ax}
     """
     ax = _axes(ax)
     views: list[tuple[str, float, bool, float]]  # name, KL, stable, binned KL
@@ -202,6 +192,7 @@ def view_bars(
     return ax
 
 
+@documented
 def reliability(
     y: Labels,
     probabilities: Labels,
@@ -222,12 +213,7 @@ def reliability(
         Names of the columns of ``probabilities``; None means the sorted classes of ``y``.
     bins : int, default=10
         Points; each stands for the same number of rows.
-    ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    {ax}
     """
     ax = _axes(ax)
     p = np.asarray(probabilities, dtype=float)
@@ -253,6 +239,7 @@ def reliability(
     return ax
 
 
+@documented
 def intervals(found: TargetPerformance, *, ax: Axes | None = None) -> Axes:
     """The estimates of :func:`covshift.estimate`, each with its interval.
 
@@ -260,12 +247,7 @@ def intervals(found: TargetPerformance, *, ax: Axes | None = None) -> Axes:
     ----------
     found : TargetPerformance
         The result.
-    ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
-
-    Returns
-    -------
-    ax : matplotlib Axes
+    {ax}
     """
     ax = _axes(ax)
     rows = found.estimates[::-1] if found.can_tell else []
@@ -274,4 +256,43 @@ def intervals(found: TargetPerformance, *, ax: Axes | None = None) -> Axes:
         ax.plot([e["low"], e["high"]], [name, name], color="C0")
     ax.plot([e["value"] for e in rows], names, "o", color="C0")
     ax.set_xlabel("on the target: estimate and interval")
+    return ax
+
+
+_METRICS = {"brier": "Brier score", "error": "share of wrong answers", "log-loss": "log loss (nats)"}
+
+
+@documented
+def scores(
+    found: Comparison,
+    *,
+    metric: Literal["brier", "error", "log-loss"] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """The methods of :func:`covshift.compare`, the best at the top, with 95% intervals.
+
+    The method to use is green. Scores that mean nothing, because too few rows resemble the target, are
+    grey. A method without a finite score is left out.
+
+    Parameters
+    ----------
+    found : Comparison
+        The result.
+    metric : {"brier", "error", "log-loss"}, default=None
+        What to show; None is the metric that decided.
+    {ax}
+    """
+    ax = _axes(ax)
+    metric_name = found.metric if metric is None else metric
+    column = metric_name.replace("-", "_")
+    table = found.to_frame()
+    table = table[np.isfinite(table[column])].sort_values(column, ascending=False, kind="stable")
+    for name, row in table.iterrows():
+        colour = "C2" if name == found.recommended else "C0"
+        ax.errorbar(
+            row[column], str(name), xerr=1.96 * row[f"{column}_se"], fmt="o",
+            color=colour if row["reliable"] else "0.6",
+        )
+    where = "labelled target rows" if found.judged_by == "truth" else "the target, estimated"
+    ax.set_xlabel(f"{_METRICS[metric_name]} on {where}; 95% intervals")
     return ax

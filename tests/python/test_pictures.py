@@ -104,7 +104,7 @@ def test_reliability():
 
 
 @pytest.mark.parametrize("module", ["covshift", "covshift.plot", *(
-    f"covshift.{name}" for name in ("_classifier", "_diagnose", "_methods", "_promise", "_ratio",
+    f"covshift.{name}" for name in ("_classifier", "_compare", "_diagnose", "_methods", "_promise", "_ratio",
                                     "_results", "_sampling", "_scoring"))])
 def test_doctests(module):
     failed, tried = doctest.testmod(importlib.import_module(module))

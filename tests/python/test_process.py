@@ -138,8 +138,9 @@ sys.exit(4)
                " lams=[10.0**-k for k in range(1, 60)]).fit(X, y, X[:500] + 1)"),
         (4000, "covshift.KMM(threads=2, kernel_width=1.0, lam=1e-6).fit(X, X[:2000] + 0.2)"),
         (4000, "covshift.diagnose(X, X[:2000] + 0.1, permutations=1000000, threads=2)"),
+        (4000, "covshift.compare(X, y, X[:2000] + 0.1, threads=2)"),
     ],
-    ids=["selection", "with progress", "ratio", "diagnose"],
+    ids=["selection", "with progress", "ratio", "diagnose", "compare"],
 )
 def test_ctrl_c_stops(rows, call):
     code = INTERRUPT.format(rows=rows, call=call)

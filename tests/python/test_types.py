@@ -1,4 +1,4 @@
-"""Types: pyright's strict mode on the public interface, on correct and wrong calls, and on the examples.
+"""Types: pyright's strict mode on the public interface, on correct and wrong calls, on examples and notebooks.
 
 scikit-learn has no types. A stub package gives it those of its base classes, and Any for the rest, which
 strict mode would otherwise report in every line that uses it.
@@ -21,9 +21,19 @@ if shutil.which("node") is None:
 PROJECT = pathlib.Path(__file__).parents[2]
 TYPED = pathlib.Path(__file__).parent / "typed"
 EXAMPLES = sorted((PROJECT / "examples").glob("*.py"))
-CHECKED = [TYPED / "correct.py", *EXAMPLES]
+NOTEBOOKS = sorted((PROJECT / "examples").glob("*.ipynb"))
+CHECKED = [TYPED / "correct.py", *EXAMPLES, *NOTEBOOKS]
 BASE = "class BaseEstimator: ...\nclass ClassifierMixin: ...\n"
 ANY = "from typing import Any\ndef __getattr__(name: str) -> Any: ...\n"
+
+
+def code_of(path):
+    """A program; of a notebook, its cells, whose last lines may be expressions to show."""
+    if path.suffix == ".py":
+        return path.read_text()
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    codes = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    return "\n\n".join(["# pyright: strict, reportUnusedExpression=false", *codes]) + "\n"
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +44,11 @@ def pyright(tmp_path_factory):
     stubs.mkdir(parents=True)
     (stubs / "__init__.pyi").write_text(ANY)
     for path in CHECKED:
-        for module in re.findall(r"^from sklearn\.(\w+) import", path.read_text(), re.MULTILINE):
+        for module in re.findall(r"^from sklearn\.(\w+) import", code_of(path), re.MULTILINE):
             (stubs / f"{module}.pyi").write_text(ANY)
     (stubs / "base.pyi").write_text(BASE)
     for path in [*CHECKED, TYPED / "wrong.py"]:
-        shutil.copy(path, folder / path.name)
+        (folder / path.with_suffix(".py").name).write_text(code_of(path))
     settings = {"typeCheckingMode": "strict", "include": ["*.py"]}
     (folder / "pyrightconfig.json").write_text(json.dumps(settings))
     environment = {
@@ -71,7 +81,7 @@ def findings(pyright):
 
 @pytest.mark.parametrize("path", CHECKED, ids=lambda p: p.name)
 def test_correct_code_has_no_errors(findings, path):
-    assert findings.get(path.name, {}) == {}
+    assert findings.get(path.with_suffix(".py").name, {}) == {}
 
 
 def test_wrong_calls_are_errors(findings):

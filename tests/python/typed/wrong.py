@@ -24,6 +24,9 @@ covshift.KMM(alpha=0.1)  # refused
 covshift.LogisticRatio(lam="iwcv")  # refused
 covshift.diagnose(X)  # refused
 covshift.diagnose(X, X, permutations="many")  # refused
+covshift.compare(X, y)  # refused
+covshift.compare(X, y, X, metric="auc")  # refused
+covshift.compare(X, y, X).best_estimator(3)  # refused
 covshift.estimate(lambda rows: rows, X, y, X)  # refused
 covshift.biased_split(X, y, train=5)  # refused
 covshift.importance_weighted_scorer("accuracy", "logistic")  # refused
