@@ -1,8 +1,10 @@
-"""Tumours of a kind that training hardly saw: a plain model errs on many, a robust one on few.
+"""Tumours of a kind that training hardly saw: a plain model errs on one in nine, a robust one on one in twenty.
 
 Cell nuclei from digitised images, malignant or benign. The training sample has mostly compact nuclei, the
 target others. Which measurements may be trusted there, robust-view decides by how far each one shifted.
-This split suits it; on many others plain regression does as well or better, so compare on your own data.
+The split by this measurement was picked because it shows the difference: of 30 measurements and a dozen
+combinations of them, most splits leave both models about equally good, and some favour the plain one. So
+compare on your own data: covshift.compare(X, y, X_target).
 """
 
 import numpy as np
@@ -17,13 +19,16 @@ robust = covshift.robust_view(views="each", ratio_lam="paper")
 
 wrong: list[list[float]] = []
 print("wrong on the target     plain    robust")
-for draw in range(5):
+for draw in range(10):
     X_train, X_target, y_train, y_target = covshift.biased_split(
         X, y, n_train=200, n_target=200, feature="worst compactness", random_state=draw
     )
+    if len(set(y_train)) == 1:
+        print(f"  draw {draw + 1:2d}     has one class only")
+        continue
     models = (plain.fit(X_train, y_train), robust.fit(X_train, y_train, X_target))
     wrong.append([1 - model.score(X_target, y_target) for model in models])
-    print(f"  draw {draw + 1}            {wrong[-1][0]:8.1%}  {wrong[-1][1]:8.1%}")
+    print(f"  draw {draw + 1:2d}           {wrong[-1][0]:8.1%}  {wrong[-1][1]:8.1%}")
 mean = np.mean(wrong, axis=0)
 print(f"  mean              {mean[0]:8.1%}  {mean[1]:8.1%}")
 print()

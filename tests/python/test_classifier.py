@@ -118,7 +118,7 @@ def test_verbose(shifted, capsys):
     X, y, X_target, _ = shifted
     covshift.RobustClassifier(ratio_lam="paper", verbose=1).fit(X, y, X_target)
     shown = capsys.readouterr()
-    assert "converged after" in shown.out and "mixed" in shown.out and "training" in shown.err
+    assert "converged after" in shown.out and "mixed" in shown.out and "%" in shown.err  # which stages are seen depends on their speed
     covshift.RobustClassifier(ratio_lam="paper").fit(X, y, X_target)
     assert capsys.readouterr() == ("", "")
 
