@@ -1,4 +1,4 @@
-#include "covshift/compare/compare.hpp"
+#include "covshift/compare/diagnosed.hpp"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,6 @@
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/data/read_table.hpp"
-#include "covshift/diagnose/diagnose.hpp"
 #include "covshift/options/options.hpp"
 
 namespace covshift::cli {
@@ -67,33 +66,6 @@ void read_truth(const Flags& flags, const PreparedFiles& files, int threads, Tru
   out.truth = {inputs ? out.own.features : files.target.features, out.labels};
 }
 
-/// The plane of the map: the columns of --map, or the numeric ones that shifted most.
-MapOptions map_axes(const Flags& flags, const Diagnosis& d, const std::vector<Feature>& features,
-                    const Scaler& scaler) {
-  std::vector<std::string> names = split(flags.map);
-  if (names.empty() && !d.scatter.y.empty()) names = {d.scatter.x, d.scatter.y};
-  if (names.empty()) return {};
-  const auto column = [&](const std::string& name) {
-    for (const Feature& f : features) {
-      if (f.name == name && f.levels.empty()) return static_cast<int>(f.columns[0]);
-    }
-    fail_input("--map: there is no numeric input named '{}'", name);
-  };
-  if (names.size() != 2 || names[0] == names[1]) {
-    fail_input("--map needs two different columns, a,b; not '{}'", flags.map);
-  }
-  MapOptions map;
-  map.x = column(names[0]);
-  map.y = column(names[1]);
-  map.x_name = names[0];
-  map.y_name = names[1];
-  map.x_unit = scaler.scales()[static_cast<std::size_t>(map.x)];
-  map.x_origin = scaler.offsets()[static_cast<std::size_t>(map.x)];
-  map.y_unit = scaler.scales()[static_cast<std::size_t>(map.y)];
-  map.y_origin = scaler.offsets()[static_cast<std::size_t>(map.y)];
-  return map;
-}
-
 CompareOptions complete_options(const Flags& flags, const Common& common, ProgressBar& bar) {
   CompareOptions options = flags.options;
   FitOptions& fit = options.fit;
@@ -101,18 +73,6 @@ CompareOptions complete_options(const Flags& flags, const Common& common, Progre
   fit.cancelled = interrupted;
   fit.progress = [&bar](std::string_view stage, double share) { bar.show(stage, share); };
   return options;
-}
-
-/// The shift is estimated with the options of the models.
-DiagnoseOptions diagnose_as(const CompareOptions& options) {
-  DiagnoseOptions own;
-  own.ratio = options.fit.shift.ratio;
-  own.ratio.cancelled = interrupted;
-  own.view_threshold = options.fit.shift.view_threshold;
-  own.seed = options.fit.solve.seed;
-  own.threads = options.fit.solve.threads;
-  own.progress = options.fit.progress;
-  return own;
 }
 
 /// The score that the next model will have on the rows of --truth, as evaluate prints it.
@@ -137,35 +97,31 @@ void run(const Flags& flags, const Common& common, const CLI::App& command) {
   const PreparedFiles files =
       read_files(flags.train, flags.target, flags.label, true, inputs, common);
   catch_interrupt();
-  const Preparation& preparation = files.preparation;
   CompareOptions options = complete_options(flags, common, bar);
-  options.classes = preparation.classes().names();
   options.views_by_method = flags.inputs.views.empty();
-  Diagnosis diagnosis = diagnose(preparation, files.train, files.target, diagnose_as(options));
-  options.effective_sample_size = diagnosis.effective_sample_size;
-  options.unsupported = diagnosis.support.share;
-  options.map =
-      map_axes(flags, diagnosis, features_of(preparation.encoder()), preparation.scaler());
   TruthRows truth;
   if (!flags.truth.empty()) read_truth(flags, files, common.threads, truth);
-  const Comparison c = compare(TrainingData(preparation, files.train, &files.target),
-                               flags.truth.empty() ? nullptr : &truth.truth, options);
+  const DiagnosedComparison found =
+      diagnose_and_compare(files.preparation, files.train, files.target,
+                           flags.truth.empty() ? nullptr : &truth.truth, options, split(flags.map));
+  const Comparison& c = found.comparison;
   bar.clear();
   const std::string next =
       next_fit(command, {flags.train, flags.target, flags.label}, c.recommended);
-  answer(c, next, diagnosis.recommendation);
-  Json json = to_json(c);
-  json["command"] = next;
-  json["diagnosis"] = to_json(diagnosis);
+  Json json = to_json(found, next);
+  add_ids(files.kept, json["diagnosis"]);
   if (!flags.report.empty()) {
-    write_report(flags.report, "compare", fmt::format("{} → {}", flags.train, flags.target), json);
+    Made made{"compare", {flags.train, flags.target}, flags.label, options.fit.solve.seed};
+    if (!flags.truth.empty()) made.files.push_back(flags.truth);
+    write_report(flags.report, made, json);
   }
   if (is_stdout(flags.report)) return;
   if (common.json) {
     print_json(json);
   } else if (!common.quiet) {
+    print_trust(found.diagnosis.recommendation.trust);
     fmt::print("{} training rows, {} target rows, {} classes; {}\n\n", c.train_rows, c.target_rows,
-               options.classes.size(), printable(diagnosis.recommendation.summary));
+               c.classes.size(), printable(found.diagnosis.recommendation.summary));
     print_comparison(c);
     fmt::print("\nNext: {}\n", printable(next));
     if (truth.own.features.rows > 0) {
@@ -189,7 +145,7 @@ void add_compare(CLI::App& app, Common& common) {
                    "Labels to judge by, never used for training: a file with the inputs and the "
                    "label, or with the target's labels alone in the order of its rows"),
               text({"--map"}, flags->map, "a,b",
-                   "The two columns of the decision map (default: the most shifted)"),
+                   "The two columns of the decision map (default: those that matter most)"),
               report_file(flags->report)} +
           compare_options(flags->options, flags->inputs) + file_options(common.read));
   command.callback([flags, &common, &command] { run(*flags, common, command); });

@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
-#include "covshift/compare/compare.hpp"
-#include "covshift/diagnose/diagnose.hpp"
+#include "covshift/diagnose/trust.hpp"
 
 namespace covshift::cli {
 
@@ -26,9 +25,8 @@ struct FitFiles {
 /// The fit of a method of `compare`'s table.
 std::string next_fit(const CLI::App& called, const FitFiles& files, const std::string& method);
 
-/// The one answer of terminal, page and --json: what was measured replaces what the diagnosis alone
-/// would say. `command`: empty if there are no files.
-void answer(const Comparison& c, std::string command, Recommendation& r);
+/// The answer to whether a model can be trusted on the target, and its grounds.
+void print_trust(const TrustAnswer& answer);
 
 /// The file that next_fit writes.
 constexpr const char* next_model = "model.json";
