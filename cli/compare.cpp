@@ -108,14 +108,18 @@ void run(const Flags& flags, const Common& common, const CLI::App& command) {
   bar.clear();
   const std::string next =
       next_fit(command, {flags.train, flags.target, flags.label}, c.recommended);
-  const Json json = to_json(found, next);
+  Json json = to_json(found, next);
+  add_ids(files.kept, json["diagnosis"]);
   if (!flags.report.empty()) {
-    write_report(flags.report, "compare", fmt::format("{} → {}", flags.train, flags.target), json);
+    Made made{"compare", {flags.train, flags.target}, flags.label, options.fit.solve.seed};
+    if (!flags.truth.empty()) made.files.push_back(flags.truth);
+    write_report(flags.report, made, json);
   }
   if (is_stdout(flags.report)) return;
   if (common.json) {
     print_json(json);
   } else if (!common.quiet) {
+    print_trust(found.diagnosis.recommendation.trust);
     fmt::print("{} training rows, {} target rows, {} classes; {}\n\n", c.train_rows, c.target_rows,
                c.classes.size(), printable(found.diagnosis.recommendation.summary));
     print_comparison(c);
@@ -141,7 +145,7 @@ void add_compare(CLI::App& app, Common& common) {
                    "Labels to judge by, never used for training: a file with the inputs and the "
                    "label, or with the target's labels alone in the order of its rows"),
               text({"--map"}, flags->map, "a,b",
-                   "The two columns of the decision map (default: the most shifted)"),
+                   "The two columns of the decision map (default: those that matter most)"),
               report_file(flags->report)} +
           compare_options(flags->options, flags->inputs) + file_options(common.read));
   command.callback([flags, &common, &command] { run(*flags, common, command); });

@@ -202,7 +202,7 @@ void run(const Flags& flags, const Common& common) {
   const Truth truth{target_rows.features, target.y};
   const Comparison c =
       compare(TrainingData(preparation, train_rows, &target_rows), &truth, options);
-  answer(c, "", diagnosis.recommendation);
+  answer(c, "", diagnosis);
   bar.clear();
   FitOptions plain;
   plain.solve.seed = flags.seed;
@@ -210,13 +210,15 @@ void run(const Flags& flags, const Common& common) {
   const Promised nearby = promised_nearby(labelled, inputs, random, plain);
   const Json json = demo_json(flags.seed, c, diagnosis, nearby);
   if (!flags.report.empty()) {
-    write_report(flags.report, "demo", fmt::format("built-in data, seed {}", flags.seed), json);
+    write_report(flags.report, {"demo", {}, "", flags.seed}, json);
   }
   if (is_stdout(flags.report)) return;
   if (common.json) {
     print_json(json);
   } else if (!common.quiet) {
     print_text(flags.seed, c, diagnosis);
+    fmt::print("\nSo: ");
+    print_trust(diagnosis.recommendation.trust);
     print_promise(c, nearby);
     fmt::print("\n{}\n", flags.report.empty()
                              ? "All of it as a page with pictures: covshift demo --report demo.html"

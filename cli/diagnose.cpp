@@ -26,11 +26,12 @@ struct Flags {
   PreparationOptions inputs = for_diagnosis();
 };
 
-/// With the command that does what it recommends.
-Diagnosis diagnose_files(const Flags& flags, const Common& common, const CLI::App& command) {
+/// With the command that does what it recommends. Sets the kept columns of the target.
+Diagnosis diagnose_files(const Flags& flags, const Common& common, const CLI::App& command,
+                         std::vector<KeptColumn>& kept) {
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
-  const PreparedFiles files =
+  PreparedFiles files =
       read_files(flags.train, flags.target, flags.label, false, flags.inputs, common);
   DiagnoseOptions options = flags.options;
   options.threads = common.threads;
@@ -41,6 +42,7 @@ Diagnosis diagnose_files(const Flags& flags, const Common& common, const CLI::Ap
     d.recommendation.command =
         next_fit(command, {flags.train, flags.target, label}, d.recommendation.method);
   }
+  kept = std::move(files.kept);
   return d;
 }
 
@@ -101,6 +103,7 @@ void print_rows(const Diagnosis& d, const std::vector<std::size_t>& row,
 }
 
 void print_text(const Diagnosis& d) {
+  print_trust(d.recommendation.trust);
   fmt::print("{} training rows, {} target rows\n", d.train_rows, d.target_rows);
   fmt::print(
       "domain AUC {:.3f} +- {:.3f} (0.5: no shift, 1: no overlap), p = {:.3g} ({} "
@@ -147,10 +150,13 @@ void add_diagnose(CLI::App& app, Common& common) {
     refuse_overwriting(flags->report,
                        {flags->train, flags->target, views_file(flags->inputs.views)}, "--report");
     check_report(flags->report);
-    const Diagnosis d = diagnose_files(*flags, common, command);
-    const Json json = to_json(d);
+    std::vector<KeptColumn> kept;
+    const Diagnosis d = diagnose_files(*flags, common, command, kept);
+    Json json = to_json(d);
+    add_ids(kept, json);
     if (!flags->report.empty()) {
-      write_report(flags->report, "diagnose", fmt::format("{} → {}", flags->train, flags->target),
+      write_report(flags->report,
+                   {"diagnose", {flags->train, flags->target}, flags->label, flags->options.seed},
                    json);
     }
     if (is_stdout(flags->report)) return;

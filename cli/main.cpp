@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/report.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/base/version.hpp"
 
@@ -85,6 +86,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   cli::open_standard_streams();
   cli::end_on_interrupt();
+  cli::note_command(argc, argv);
   const int code = run(argc, argv);
   return cli::finish_output() || code != 0 ? code : 1;
 }

@@ -1,6 +1,10 @@
 #include "cli/next.hpp"
 
+#include <fmt/format.h>
+
 #include <set>
+
+#include "cli/output.hpp"
 
 namespace covshift::cli {
 
@@ -32,6 +36,17 @@ std::string next_command(const CLI::App& called, const std::string& name,
     for (const std::string& value : option->results()) command += ' ' + shell_word(value);
   }
   return command;
+}
+
+void print_trust(const TrustAnswer& answer) {
+  fmt::print("Can a model of these data be trusted on the new rows? {}. {}\n",
+             answer.trust == Trust::yes      ? "Yes"
+             : answer.trust == Trust::partly ? "Partly"
+                                             : "No",
+             printable(answer.headline));
+  fmt::print("  How good: {}. {}\n", answer.performance, answer.basis);
+  for (const std::string& sentence : answer.evidence) fmt::print("  {}\n", sentence);
+  fmt::print("  {}\n\n", printable(answer.next));
 }
 
 std::string next_fit(const CLI::App& called, const FitFiles& files, const std::string& method) {

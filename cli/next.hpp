@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/commands.hpp"
+#include "covshift/diagnose/trust.hpp"
 
 namespace covshift::cli {
 
@@ -23,6 +24,9 @@ struct FitFiles {
 };
 /// The fit of a method of `compare`'s table.
 std::string next_fit(const CLI::App& called, const FitFiles& files, const std::string& method);
+
+/// The answer to whether a model can be trusted on the target, and its grounds.
+void print_trust(const TrustAnswer& answer);
 
 /// The file that next_fit writes.
 constexpr const char* next_model = "model.json";

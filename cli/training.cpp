@@ -5,6 +5,21 @@
 #include "cli/output.hpp"
 
 namespace covshift::cli {
+namespace {
+
+std::vector<KeptColumn> kept_columns(const Table& table, const std::vector<std::string>& names) {
+  std::vector<KeptColumn> kept;
+  for (const std::string& name : names) {
+    const Column* const column = table.find(name);
+    if (column == nullptr) continue;
+    kept.push_back({name, {}});
+    for (std::size_t i = 0; i < table.rows; ++i) kept.back().text.push_back(column->text(i));
+  }
+  return kept;
+}
+
+}  // namespace
+
 PreparedFiles read_files(const std::string& train, const std::string& target,
                          const std::string& label, bool labelled, PreparationOptions options,
                          const Common& common) {
@@ -25,13 +40,20 @@ PreparedFiles read_files(const std::string& train, const std::string& target,
   print_warnings(train_rows);
   table = {};  // frees memory before the next file is read
   PreparedRows target_rows;
+  std::vector<KeptColumn> kept;
   if (!target.empty()) {
-    target_rows =
-        preparation.encode(read_data(target, preparation.read_options(read)), common.threads);
+    ReadOptions other = preparation.read_options(read);
+    // As text, so that they are copied as they are written: 007.
+    other.text_columns.insert(other.text_columns.end(), columns.keep.begin(), columns.keep.end());
+    table = read_data(target, other);
+    kept = kept_columns(table, columns.keep);
+    target_rows = preparation.encode(table, common.threads);
+    table = {};
   }
   print_warnings(target_rows);
   preparation.fit(train_rows, target.empty() ? nullptr : &target_rows, common.threads);
-  return {std::move(preparation), std::move(train_rows), std::move(target_rows), std::move(read)};
+  return {std::move(preparation), std::move(train_rows), std::move(target_rows), std::move(read),
+          std::move(kept)};
 }
 
 Table read_data(const std::string& path, const ReadOptions& options) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/commands.hpp"
 #include "covshift/data/preparation.hpp"
@@ -9,12 +10,19 @@
 
 namespace covshift::cli {
 
+/// A column of --keep: its text in every row.
+struct KeptColumn {
+  std::string name;
+  std::vector<std::string> text;
+};
+
 /// The files of a command, prepared.
 struct PreparedFiles {
   Preparation preparation;
   PreparedRows train;
-  PreparedRows target;  ///< without rows if there is no target file
-  ReadOptions read;     ///< for further files
+  PreparedRows target;           ///< without rows if there is no target file
+  ReadOptions read;              ///< for further files
+  std::vector<KeptColumn> kept;  ///< of the target, where it has them
 };
 
 /// Reads training and target file (empty: none) and warns about what looks wrong or is ignored.

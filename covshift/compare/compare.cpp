@@ -42,9 +42,31 @@ double unsmoothed_sample_size(const TrainingData& data, const ShiftOptions& shif
                                data.sample_weight);
 }
 
+std::vector<double> class_shares(const TrainingData& data) {
+  std::vector<double> shares(static_cast<std::size_t>(data.classes), 0.0);
+  double total = 0;
+  for (std::size_t i = 0; i < data.labels.size(); ++i) {
+    const double weight = data.sample_weight.empty() ? 1.0 : data.sample_weight[i];
+    shares[static_cast<std::size_t>(data.labels[i])] += weight;
+    total += weight;
+  }
+  for (double& s : shares) s /= total;
+  return shares;
+}
+
+Estimate gain_over(std::span<const double> shares, const RowScores& scores,
+                   std::span<const int> labels, std::span<const double> weight) {
+  std::vector<double> apart = brier_of_shares(shares, labels);
+  for (std::size_t i = 0; i < apart.size(); ++i) apart[i] -= scores.brier[i];
+  return weighted_mean(apart, weight);
+}
+
 Json to_json(const Estimate& e) {
   const auto number = [](double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); };
-  return {{"value", number(e.value)}, {"standard_error", number(e.standard_error)}};
+  return {{"value", number(e.value)},
+          {"standard_error", number(e.standard_error)},
+          {"low", number(e.low())},
+          {"high", number(e.high())}};
 }
 
 Json to_json(const Judgement& j) {
@@ -173,6 +195,10 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
   if (options.map.x >= 0 && options.map.y >= 0) {
     c.map = lay_out_map(data.features, *data.target, options.map);
   }
+  for (const MapOptions& plane : options.more_maps) {
+    c.more_maps.push_back(lay_out_map(data.features, *data.target, plane));
+  }
+  const std::vector<double> shares = class_shares(data);
   std::vector<std::vector<double>> scores;
   for (const std::string& name : names) {
     const auto done = static_cast<double>(c.methods.size());
@@ -184,17 +210,32 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
     RowScores rows = score_rows(model.game(), model.report().held_out, data.labels);
     result.estimated = judge(rows, weight);
     result.estimated.reliable = estimates_mean_something(c);
+    result.training_error = weighted_mean(rows.error, data.sample_weight);
+    result.drop = weighted_change(rows.error, data.sample_weight, weight);
+    result.gain = gain_over(shares, rows, data.labels, weight);
     if (truth != nullptr) {
       rows =
           score_rows(model.game(), model.potentials(truth->features, {}, threads), truth->labels);
       result.truth = judge(rows, {});
       result.truth->reliable = static_cast<double>(c.truth_rows) >= least_rows;
+      const Estimate& error = result.truth->error;
+      result.drop = {error.value - result.training_error.value,
+                     std::hypot(error.standard_error, result.training_error.standard_error)};
+      result.gain = gain_over(shares, rows, truth->labels, {});
     }
     scores.push_back(rows.of(options.metric));
     if (c.map) add_layer(*c.map, options.map, *data.target, name, model, threads);
+    for (std::size_t k = 0; k < c.more_maps.size(); ++k) {
+      add_layer(c.more_maps[k], options.more_maps[k], *data.target, name, model, threads);
+    }
     c.methods.push_back(std::move(result));
   }
   name_winner(c, scores, truth != nullptr ? std::span<const double>() : weight);
+  for (DecisionMap& map : c.more_maps) {
+    std::erase_if(map.layers, [&](const DecisionMap::Layer& layer) {
+      return layer.method != "lr" && layer.method != c.recommended;
+    });
+  }
   return c;
 }
 
@@ -214,9 +255,14 @@ nlohmann::ordered_json to_json(const Comparison& c) {
                     {"estimated", to_json(m.estimated)},
                     {"truth", m.truth ? to_json(*m.truth) : Json(nullptr)},
                     {"certificate", to_json(m.certificate, m.promise)},
+                    {"training_error", to_json(m.training_error)},
+                    {"drop", to_json(m.drop)},
+                    {"gain", to_json(m.gain)},
                     {"behind", to_json(m.behind)},
                     {"tied", m.tied}});
   }
+  Json more_maps = Json::array();
+  for (const DecisionMap& map : c.more_maps) more_maps.push_back(to_json(map));
   return {{"train", c.train_rows},
           {"target", c.target_rows},
           {"truth", c.truth_rows},
@@ -232,7 +278,8 @@ nlohmann::ordered_json to_json(const Comparison& c) {
           {"statement", c.statement},
           {"views", to_json(c.views)},
           {"methods", std::move(list)},
-          {"map", c.map ? to_json(*c.map) : Json(nullptr)}};
+          {"map", c.map ? to_json(*c.map) : Json(nullptr)},
+          {"more_maps", std::move(more_maps)}};
 }
 
 }  // namespace covshift

@@ -34,6 +34,7 @@ struct CompareOptions {
       0.05;  ///< significance level of the comparison with the best, for all methods together
   std::vector<std::string> classes;  ///< their names
   MapOptions map;
+  std::vector<MapOptions> more_maps;  ///< further planes, for lr and the method to use
   /// If a diagnosis has already computed it; else computed.
   std::optional<double> effective_sample_size;
   double unsupported = 0;  ///< share of the target without training support, if it is known
@@ -43,6 +44,10 @@ struct CompareOptions {
 struct Estimate {
   double value = 0;
   double standard_error = 0;
+
+  /// Its 95% interval.
+  [[nodiscard]] double low() const { return value - 1.96 * standard_error; }
+  [[nodiscard]] double high() const { return value + 1.96 * standard_error; }
 };
 struct Judgement {
   std::size_t n = 0;  ///< rows
@@ -75,6 +80,12 @@ struct Compared {
   /// and its delta-method standard error sqrt(sum w^2 (l - mean)^2) / sum w.
   Judgement estimated;
   std::optional<Judgement> truth;  ///< if labels of the target are given
+  /// On held-out training rows as they are.
+  Estimate training_error;
+  /// By how much the error on the target, true or else estimated, exceeds it.
+  Estimate drop;
+  /// By how much its Brier score on the target is better than that of the classes' training shares.
+  Estimate gain;
   /// The difference from the best in the metric, and its standard error, row by row.
   Estimate behind;
   bool tied = false;  ///< with the best (which is tied with itself)
@@ -99,6 +110,7 @@ struct Comparison {
   std::string statement;  ///< the result and what to use, in words
   std::vector<ViewShift> views;
   std::optional<DecisionMap> map;
+  std::vector<DecisionMap> more_maps;
 };
 
 /// Labelled rows of the target; labels that training never saw are -1 and count as errors.

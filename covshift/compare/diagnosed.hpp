@@ -19,7 +19,8 @@ struct DiagnosedComparison {
 };
 
 /// `options`: its classes, map and what a diagnosis finds are filled in. `axes`: the two columns of
-/// the map; empty: the numeric ones that shifted most. Throws Error.
+/// the map; empty: the numeric ones that matter most (they moved, and tell the classes apart).
+/// Throws Error.
 DiagnosedComparison diagnose_and_compare(const Preparation& preparation, const PreparedRows& train,
                                          const PreparedRows& target, const Truth* truth,
                                          CompareOptions options,
@@ -27,7 +28,7 @@ DiagnosedComparison diagnose_and_compare(const Preparation& preparation, const P
 
 /// The one answer of terminal, page and --json: what was measured replaces what the diagnosis alone
 /// would say. `command`: empty if there are no files.
-void answer(const Comparison& c, std::string command, Recommendation& r);
+void answer(const Comparison& c, std::string command, Diagnosis& d);
 
 /// With the fit to use next, as the user writes it.
 nlohmann::ordered_json to_json(const DiagnosedComparison& found, const std::string& command);

@@ -157,6 +157,36 @@ Estimate weighted_mean(std::span<const double> scores, std::span<const double> w
   return e;
 }
 
+std::vector<double> brier_of_shares(std::span<const double> shares, std::span<const int> labels) {
+  double square = 0;
+  for (const double s : shares) square += s * s;
+  std::vector<double> brier;
+  brier.reserve(labels.size());
+  for (const int y : labels) brier.push_back(1 + square - (y < 0 ? 0 : 2 * shares[y]));
+  return brier;
+}
+
+Estimate weighted_change(std::span<const double> scores, std::span<const double> a,
+                         std::span<const double> b) {
+  const auto share = [&](std::span<const double> weight) {
+    std::vector<double> s(scores.size(), 1.0);
+    if (!weight.empty()) s.assign(weight.begin(), weight.end());
+    const double total = std::accumulate(s.begin(), s.end(), 0.0);
+    for (double& x : s) x /= total;
+    return s;
+  };
+  const std::vector<double> before = share(a);
+  const std::vector<double> after = share(b);
+  const double from = weighted_mean(scores, a).value;
+  const double to = weighted_mean(scores, b).value;
+  double square = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const double own = after[i] * (scores[i] - to) - before[i] * (scores[i] - from);
+    square += own * own;
+  }
+  return {to - from, std::sqrt(square)};
+}
+
 Judgement judge(const RowScores& scores, std::span<const double> weight) {
   constexpr std::size_t tenths = 10;
   Judgement j;

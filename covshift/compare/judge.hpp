@@ -21,10 +21,15 @@ struct RowScores {
 };
 /// From potentials, rows x K. A label of -1 counts as an error of probability 0.
 RowScores score_rows(const Game& game, std::span<const double> psi, std::span<const int> labels);
+/// The Brier score of always predicting the classes' shares, row by row.
+std::vector<double> brier_of_shares(std::span<const double> shares, std::span<const int> labels);
 
 /// Weighted means of row scores; weight empty: all equal. Rows of weight 0 are ignored.
 Estimate weighted_mean(std::span<const double> scores, std::span<const double> weight);
 Judgement judge(const RowScores& scores, std::span<const double> weight);
+/// By how much the mean under weights `b` exceeds that under weights `a`, of the same rows.
+Estimate weighted_change(std::span<const double> scores, std::span<const double> a,
+                         std::span<const double> b);
 
 /// The number of standard errors that, with `others` differences, one of them exceeds by chance
 /// with probability at most `level` (Bonferroni; two-sided, normal).

@@ -12,6 +12,7 @@
 
 #include "covshift/base/names.hpp"
 #include "covshift/data/preparation.hpp"
+#include "covshift/diagnose/trust.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 #include "covshift/ratio/ratio.hpp"
 
@@ -106,6 +107,7 @@ struct Support {
   double expected = 0;  ///< the share without shift
   std::size_t rows = 0;
   std::vector<UnsupportedRow> examples;  ///< the farthest
+  std::vector<UnsupportedRow> listed;    ///< the same and more: at most 5,000, the farthest first
 };
 
 enum class Verdict {
@@ -137,6 +139,7 @@ struct RowToLabel {
   double represents = 0;  ///< share of the candidates for which it is the nearest
 };
 struct Recommendation {
+  TrustAnswer trust;  ///< can a model be trusted on the target
   Verdict verdict = Verdict::undetermined;
   std::string summary;          ///< of the shift, one sentence
   std::string method = "auto";  ///< what to fit: the default, unless something was measured
@@ -196,6 +199,9 @@ Diagnosis diagnose(const DiagnoseData& data, const DiagnoseOptions& options = {}
 /// For prepared samples. Throws Error.
 Diagnosis diagnose(const Preparation& preparation, const PreparedRows& train,
                    const PreparedRows& target, const DiagnoseOptions& options = {});
+
+/// What the diagnosis knows about trust in a model.
+TrustEvidence trust_evidence(const Diagnosis& diagnosis);
 
 /// Every number of the diagnosis; rows count from 1. See docs/diagnose.md.
 nlohmann::ordered_json to_json(const Diagnosis& diagnosis);

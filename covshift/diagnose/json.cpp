@@ -67,10 +67,16 @@ Json support_json(const Diagnosis& d) {
     item["beyond"] = row.beyond;
     examples.push_back(std::move(item));
   }
+  Json listed = {{"row", Json::array()}, {"distance", Json::array()}};
+  for (const UnsupportedRow& row : d.support.listed) {
+    listed["row"].push_back(row.row + 1);
+    listed["distance"].push_back(std::round(row.distance * 1e4) / 1e4);
+  }
   return {{"share", d.support.share},
           {"expected", d.support.expected},
           {"rows", d.support.rows},
-          {"examples", std::move(examples)}};
+          {"examples", std::move(examples)},
+          {"listed", std::move(listed)}};
 }
 
 Json recommendation_json(const Diagnosis& d) {
@@ -87,7 +93,8 @@ Json recommendation_json(const Diagnosis& d) {
     item["represents"] = r.label_first[k].represents;
     label.push_back(std::move(item));
   }
-  return {{"verdict", to_string(r.verdict)},
+  return {{"trust", to_json(r.trust)},
+          {"verdict", to_string(r.verdict)},
           {"summary", r.summary},
           {"method", r.method},
           {"why", r.why},

@@ -108,15 +108,21 @@ class Writer {
              fmt::format("What moved: {} (symmetric KL up to {:.2f}; the threshold is {:.2g}).",
                          listed(out_.shifted_views), largest, d_.view_threshold));
     }
+    std::vector<std::string> blind;
+    double largest = 0;
     for (const ViewDivergence& v : d_.views) {
       if (!v.generalized || v.stable) continue;
-      blind_ = true;
-      reason("ratio-blind", v.kl_binned, d_.view_threshold,
-             fmt::format("{} changed its shape rather than its mean (binned KL {:.2f}), which the "
-                         "{} density ratio does not follow (KL {:.2f}): compare with --ratio ulsif "
-                         "or gaussian.",
-                         v.name, v.kl_binned, d_.ratio, std::max(0.0, v.kl)));
+      blind.push_back(v.name);
+      largest = std::max(largest, v.kl_binned);
     }
+    blind_ = !blind.empty();
+    if (!blind_) return;
+    reason("ratio-blind", largest, d_.view_threshold,
+           fmt::format("{} changed {} rather than {} (binned KL {}{:.2f}), which the {} density "
+                       "ratio does not follow: compare with --ratio ulsif or gaussian.",
+                       listed(blind), blind.size() == 1 ? "its shape" : "their shapes",
+                       blind.size() == 1 ? "its mean" : "their means",
+                       blind.size() == 1 ? "" : "up to ", largest, d_.ratio));
   }
 
   void how_bad() {
@@ -176,6 +182,22 @@ class Writer {
 
 }  // namespace
 
-Recommendation recommend(const Diagnosis& diagnosis) { return Writer(diagnosis).write(); }
+Recommendation recommend(const Diagnosis& diagnosis) {
+  Recommendation r = Writer(diagnosis).write();
+  r.trust = trust(trust_evidence(diagnosis));
+  return r;
+}
+
+TrustEvidence trust_evidence(const Diagnosis& d) {
+  return {.train_rows = d.train_rows,
+          .target_rows = d.target_rows,
+          .tested = d.test.folds > 0,
+          .shift = d.shifted(),
+          .auc = d.test.auc,
+          .effective_sample_size = d.effective_sample_size,
+          .unsupported = d.support.share,
+          .unsupported_by_chance = d.support.expected,
+          .expected = {}};
+}
 
 }  // namespace covshift

@@ -18,6 +18,7 @@ constexpr double level = 0.005;  // for each of the two criteria
 constexpr std::size_t most_references = 500;
 constexpr std::size_t most_calibration = 5000;
 constexpr std::size_t most_candidates = 500;
+constexpr std::size_t most_listed = 5000;
 
 Points gather(const Rows& rows, std::span<const std::size_t> which, const RowSpace& space) {
   Points points(space.dims(), which.size());
@@ -125,16 +126,18 @@ Unsupported find_unsupported(const Rows& train, const Rows& target, const RowSpa
   support.rows = rows.size();
   support.share = static_cast<double>(rows.size()) / static_cast<double>(target.size());
   support.expected = far.expected + beyond.expected;
-  const std::size_t shown = std::min(options.examples, rows.size());
+  const std::size_t listed = std::min(std::max(options.examples, most_listed), rows.size());
   const double unit = std::isfinite(far.value) && far.value > 0 ? far.value : 1.0;
-  std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(shown), rows.end(),
+  std::partial_sort(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(listed), rows.end(),
                     [&](std::size_t a, std::size_t b) {
                       return distance[a] != distance[b] ? distance[a] > distance[b] : a < b;
                     });
-  for (std::size_t k = 0; k < shown; ++k) {
-    support.examples.push_back(
+  for (std::size_t k = 0; k < listed; ++k) {
+    support.listed.push_back(
         {rows[k], distance[rows[k]] / unit, scores.target[rows[k]] > beyond.value});
   }
+  support.examples = support.listed;
+  support.examples.resize(std::min(options.examples, listed));
   return result;
 }
 

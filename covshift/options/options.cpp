@@ -238,9 +238,10 @@ Options column_options(ColumnOptions& o, bool keep) {
           "Missing values: an error; or the training data's median or most frequent category; or "
           "that with an indicator column, and a category of their own")};
   if (keep) {
-    options.insert(options.begin() + 1,
-                   list({"--keep"}, o.keep, "a,b",
-                        "Columns to leave out and copy beside the predictions, such as an id"));
+    options.insert(
+        options.begin() + 1,
+        list({"--keep"}, o.keep, "a,b",
+             "Columns to leave out and copy beside predictions and named rows, such as an id"));
   }
   return options;
 }
@@ -327,7 +328,7 @@ Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs) {
       whole({"--rows"}, o.examples, between(1, 200), "Rows to show, and rows to label first"),
       seed_option(o.seed),
   };
-  return with_more(std::move(options), column_options(inputs.columns, false));
+  return with_more(std::move(options), column_options(inputs.columns, true));
 }
 
 Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
@@ -345,7 +346,7 @@ Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
       folds_option(o.fit.folds),
       seed_option(o.fit.solve.seed),
   };
-  return with_more(std::move(options), column_options(inputs.columns, false));
+  return with_more(std::move(options), column_options(inputs.columns, true));
 }
 
 Options estimate_options(EstimateOptions& o) {

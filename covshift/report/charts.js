@@ -9,7 +9,7 @@ const theme = () => {
                              'accent'].map(name => [name, of(name)]));
 };
 const METHOD_COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#8f7a00',
-                        '#7f5fc8', '#707070', '#b03a5b'];
+                        '#7f5fc8', '#707070', '#b03a5b', '#5b8c00', '#8c564b'];
 const SYMBOLS = ['circle', 'rect', 'triangle', 'diamond', 'pin', 'arrow', 'roundRect', 'emptyCircle',
                  'emptyRect', 'emptyDiamond'];
 const short = x => {
@@ -34,7 +34,6 @@ const tip = lines => {
 
 const base = t => ({
   animation: false,
-  aria: {enabled: true},
   textStyle: {color: t.ink, fontFamily: 'system-ui, "DejaVu Sans", sans-serif'},
   tooltip: {confine: true, backgroundColor: t.card, borderColor: t.line, textStyle: {color: t.ink}},
   grid: {left: 8, right: 16, top: 34, bottom: 8, containLabel: true},
@@ -92,18 +91,19 @@ const distribution = f => t => {
   };
 };
 
+// A logarithmic axis from LEAST_KL on, in decades: bars of ECharts' own log axis begin at 1.
+const LEAST_KL = 1e-3;
+const decades = kl => Math.log10(Math.max(LEAST_KL, kl) / LEAST_KL);
 const viewBars = (views, threshold, ratio) => t => {
-  const order = [...views].sort((a, b) => Math.max(a.kl, a.kl_binned) - Math.max(b.kl, b.kl_binned))
-      .slice(-25);
+  const order = views.slice(0, 25).reverse();
   const bar = (label, key, colour) => ({
-    name: label, type: 'bar', data: order.map(v => Math.max(0, v[key])), itemStyle: {color: colour},
+    name: label, type: 'bar', data: order.map(v => decades(v[key])), itemStyle: {color: colour},
   });
-  const series = [bar(`symmetric KL (${ratio} ratio)`, 'kl', t.train),
-                  bar('binned KL', 'kl_binned', t.target)];
+  const series = [bar(`symmetric KL (${ratio} ratio)`, 'kl', t.train), bar('binned KL', 'kl_binned', t.target)];
   series[0].markLine = {
-    symbol: 'none', silent: true, lineStyle: {color: t.ink, type: 'dashed'},
-    label: {color: t.muted, formatter: `counts from ${threshold} on`, position: 'end', align: 'left'},
-    data: [{xAxis: threshold}],
+    symbol: 'none', silent: true, lineStyle: {color: t.ink, type: 'dashed', width: 1.5},
+    label: {color: t.ink, formatter: `moved: from ${threshold} on`, position: 'end', align: 'left'},
+    data: [{xAxis: decades(threshold)}],
   };
   return {
     ...base(t),
@@ -112,7 +112,8 @@ const viewBars = (views, threshold, ratio) => t => {
       return tip([v.name, `symmetric KL ${short(v.kl)}`, `binned KL ${short(v.kl_binned)}`,
                   v.stable ? 'hardly moved' : 'moved']);
     }},
-    xAxis: axis(t, {type: 'value', name: 'divergence', nameLocation: 'middle', nameGap: 26}),
+    xAxis: axis(t, {type: 'value', interval: 1, name: 'divergence (log scale)', nameLocation: 'middle', nameGap: 26,
+                    axisLabel: {color: t.muted, hideOverlap: true, formatter: v => String(+(LEAST_KL * 10 ** v).toPrecision(3))}}),
     yAxis: axis(t, {type: 'category', data: order.map(v => clip(v.name, 22)), splitLine: {show: false}}),
     grid: {left: 8, right: 24, top: 54, bottom: 26, containLabel: true},
     series,
@@ -154,28 +155,31 @@ const scatter = s => t => {
 
 const METRICS = {brier: 'Brier score', error: 'error rate', log_loss_bits: 'log loss (bits)'};
 
-// Estimates and, where there are any, true values of every method, with 95% intervals.
-const intervals = (methods, key) => t => {
-  const names = methods.map(m => m.method).reverse();
+const starred = (method, recommended) => method === recommended ? '★ ' + method : method;
+
+// Estimates and, where there are any, true values of every method, with 95% intervals. Grey: they mean little.
+const intervals = (methods, key, recommended) => t => {
+  const names = methods.map(m => starred(m.method, recommended)).reverse();
   const rows = judged => methods.map((m, i) => {
     const e = m[judged] && m[judged][key];
-    return e && e.value !== null
-        ? [e.value, names.length - 1 - i, e.value - 1.96 * e.standard_error, e.value + 1.96 * e.standard_error]
-        : null;
+    return e && e.value !== null ? [e.value, names.length - 1 - i, e.low, e.high] : null;
   }).filter(Boolean);
   const both = methods.some(m => m.truth);
-  const pair = (label, judged, colour, symbol, offset) => {
+  const pair = (label, judged, wanted, symbol, offset) => {
     const data = rows(judged);
+    const reliable = methods.every(m => !m[judged] || m[judged].reliable);
+    const colour = reliable ? wanted : t.muted, opacity = reliable ? 1 : .45;
+    const name = reliable ? label : label + ' (a guess)';
     return [
-      {name: label, type: 'scatter', symbol, symbolSize: 11, symbolOffset: [0, offset], data,
-       itemStyle: {color: colour}, z: 3, encode: {x: 0, y: 1}},
-      {name: label, type: 'custom', data, itemStyle: {color: colour}, encode: {x: [0, 2, 3], y: 1},
+      {name, type: 'scatter', symbol, symbolSize: 11, symbolOffset: [0, offset], data,
+       itemStyle: {color: colour, opacity}, z: 3, encode: {x: 0, y: 1}},
+      {name, type: 'custom', data, itemStyle: {color: colour}, encode: {x: [0, 2, 3], y: 1},
        tooltip: {show: false}, silent: true, renderItem: (params, api) => {
          const a = api.coord([api.value(2), api.value(1)]);
          const b = api.coord([api.value(3), api.value(1)]);
          const y = a[1] + offset;
          const line = (x1, y1, x2, y2) => ({type: 'line', shape: {x1, y1, x2, y2},
-                                            style: {stroke: colour, lineWidth: 2}});
+                                            style: {stroke: colour, opacity, lineWidth: 2}});
          return {type: 'group', children: [line(a[0], y, b[0], y), line(a[0], y - 4, a[0], y + 4),
                                            line(b[0], y - 4, b[0], y + 4)]};
        }},
@@ -186,37 +190,42 @@ const intervals = (methods, key) => t => {
     tooltip: {...base(t).tooltip, formatter: p => tip([
       names[p.data[1]], `${p.seriesName}: ${short(p.data[0])}`,
       `95% interval ${short(p.data[2])} to ${short(p.data[3])}`])},
-    grid: {left: 8, right: 20, top: 34, bottom: 26, containLabel: true},
+    grid: {left: 24, right: 20, top: 34, bottom: 26, containLabel: true},
     xAxis: axis(t, {type: 'value', scale: true, name: METRICS[key] + ', smaller is better',
                     nameLocation: 'middle', nameGap: 26}),
-    yAxis: axis(t, {type: 'category', data: names,
+    yAxis: axis(t, {type: 'category', data: names.map((name, i) => i === names.length - 1
+                        ? {value: name, textStyle: {color: t.ink, fontWeight: 'bold'}} : name),
                     splitLine: {show: true, lineStyle: {color: t.line, opacity: .6}}}),
-    series: [...pair('estimated', 'estimated', t.train, 'circle', both ? -6 : 0),
-             ...(both ? pair('true', 'truth', t.target, 'diamond', 6) : [])],
+    series: [...(both ? pair('true', 'truth', t.target, 'diamond', -6) : []),
+             ...pair('estimated', 'estimated', t.train, 'circle', both ? 6 : 0)],
   };
 };
 
-const calibration = methods => t => {
+// The recommended method first, thick and on top; of many others only a few until they are asked for.
+const calibration = (methods, recommended) => t => {
   const judged = methods.some(m => m.truth) ? 'truth' : 'estimated';
-  const first = ['lr', 'iw', 'robust', 'robust-view'];
+  const first = [recommended, 'lr', 'robust', 'robust-view'];
   return {
     ...base(t),
     tooltip: {...base(t).tooltip, formatter: p => p.data.length < 3 ? '' : tip([
       p.seriesName, `says ${percent(p.data[0])} on average`, `is right ${percent(p.data[1])}`,
       `${percent(p.data[2])} of the rows`])},
     legend: {...base(t).legend, selected: Object.fromEntries(methods.map(m =>
-        [m.method, first.includes(m.method) || methods.length <= 4]))},
+        [starred(m.method, recommended), first.includes(m.method) || methods.length <= 4]))},
     grid: {left: 28, right: 20, top: 40, bottom: 26, containLabel: true},
     xAxis: axis(t, {type: 'value', min: 0, max: 1, name: 'how sure it is', nameLocation: 'middle', nameGap: 26}),
     yAxis: axis(t, {type: 'value', min: 0, max: 1, ...upright('how often it is right', 34)}),
     series: [
-      ...methods.map((m, i) => ({
-        name: m.method, type: 'line', symbol: SYMBOLS[i % SYMBOLS.length],
-        data: m[judged].calibration.map(c => [c.confidence, c.accuracy, c.share]),
-        symbolSize: v => 6 + 12 * Math.sqrt(v[2]),
-        itemStyle: {color: METHOD_COLOURS[i % METHOD_COLOURS.length]},
-        lineStyle: {color: METHOD_COLOURS[i % METHOD_COLOURS.length], width: 1.5},
-      })),
+      ...methods.map((m, i) => {
+        const own = m.method === recommended;
+        const colour = own ? t.ink : METHOD_COLOURS[i % METHOD_COLOURS.length];
+        return {
+          name: starred(m.method, recommended), type: 'line', symbol: SYMBOLS[i % SYMBOLS.length], z: own ? 4 : 2,
+          data: m[judged].calibration.map(c => [c.confidence, c.accuracy, c.share]),
+          symbolSize: v => 6 + 12 * Math.sqrt(v[2]),
+          itemStyle: {color: colour}, lineStyle: {color: colour, width: own ? 3.5 : 1.5},
+        };
+      }),
       {type: 'line', data: [[0, 0], [1, 1]], showSymbol: false, silent: true, tooltip: {show: false},
        lineStyle: {color: t.muted, type: 'dashed', width: 1}},
     ],

@@ -1,8 +1,14 @@
 #include "covshift/report/report.hpp"
 
+#include <fmt/chrono.h>
+
+#include <cstdlib>
+#include <ctime>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/number.hpp"
 #include "covshift/base/version.hpp"
 
 namespace covshift {
@@ -38,15 +44,27 @@ std::string script_json(const nlohmann::ordered_json& data) {
 
 bool report_available() { return !embedded::library.empty(); }
 
+std::string report_date() {
+  const char* const fixed = std::getenv("SOURCE_DATE_EPOCH");
+  const auto seconds = fixed == nullptr ? std::nullopt : parse_count(fixed);
+  const std::time_t now = seconds ? static_cast<std::time_t>(*seconds) : std::time(nullptr);
+  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
+}
+
 std::string report_page(std::string_view kind, std::string_view title,
                         const nlohmann::ordered_json& data) {
+  return report_page(kind, title, data, {{"date", report_date()}});
+}
+
+std::string report_page(std::string_view kind, std::string_view title,
+                        const nlohmann::ordered_json& data, const nlohmann::ordered_json& made) {
   if (!report_available()) {
     fail_input(
         "this covshift was built without the plotting library of the report; run "
         "scripts/report_library.sh (it needs npm) and build again, or use --json");
   }
   const nlohmann::ordered_json content = {
-      {"kind", kind}, {"title", title}, {"version", version()}, {"data", data}};
+      {"kind", kind}, {"title", title}, {"version", version()}, {"made", made}, {"data", data}};
   const std::string json = script_json(content);
   // The template names what goes where: {{style}}, {{library}}, {{data}}, {{charts}}, {{script}}.
   // Filled in one pass: what is inserted is not searched for placeholders.

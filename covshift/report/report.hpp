@@ -14,8 +14,15 @@ bool report_available();
 
 /// The page for what `kind` (diagnose, compare or demo) found. `data` is the same object that the
 /// program prints with --json: the page shows no other numbers. Strings in it are never
-/// interpreted as HTML.
+/// interpreted as HTML. `made`: how it came about, for the foot of the page; each of date, files (a
+/// list), label, command and seed may be missing.
+std::string report_page(std::string_view kind, std::string_view title,
+                        const nlohmann::ordered_json& data, const nlohmann::ordered_json& made);
 std::string report_page(std::string_view kind, std::string_view title,
                         const nlohmann::ordered_json& data);
+
+/// Today as 2026-01-31 in UTC; what SOURCE_DATE_EPOCH says, where it is set, so that the same
+/// command writes the same page.
+std::string report_date();
 
 }  // namespace covshift

@@ -1,0 +1,219 @@
+#include "covshift/diagnose/trust.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace covshift {
+namespace {
+
+// docs/diagnose.md has the study of these.
+constexpr double tolerated_drop = 0.05;    // of the accuracy, for "yes"
+constexpr double some_unsupported = 0.05;  // a share of the target worth a warning
+constexpr double most_unsupported = 0.5;   // nothing is known about such a target
+constexpr std::size_t enough_rows = 50;    // with fewer, the test sees large shifts only
+
+/// A share in whole percent, without calling anything nothing or everything.
+std::string percent(double share) {
+  const double x = 100 * share;
+  if (x > 0 && x < 0.5) return "less than 1%";
+  if (x < 100 && x >= 99.5) return "more than 99%";
+  return fmt::format("{:.0f}%", x);
+}
+
+bool many_unsupported(const TrustEvidence& e) {
+  return e.unsupported >= some_unsupported && e.unsupported > 2 * e.unsupported_by_chance;
+}
+
+struct Rule {
+  Trust trust;
+  const char* code;
+  std::string headline;
+};
+
+/// By how good the model is on the target; labels need no other argument.
+Rule by_performance(const TrustEvidence& e) {
+  const Expected& p = *e.expected;
+  if (p.gain <= 0) {
+    return {
+        Trust::no, "uninformed",
+        "On the new rows the model knows no more than how frequent each class was in training."};
+  }
+  if (p.largest_drop <= tolerated_drop) {
+    return {Trust::yes, "small-drop",
+            e.shift ? "The new rows differ from the training rows, but the model does about as "
+                      "well on them."
+                    : "The new rows look like the training rows, and the model does about as well "
+                      "on them."};
+  }
+  if (p.least_drop > 0) {
+    return {Trust::partly, "drop",
+            fmt::format("The model is right less often on the new rows: on {}, against {} of "
+                        "training rows.",
+                        percent(p.accuracy), percent(p.training))};
+  }
+  return {Trust::partly, "uncertain",
+          "The model may do as well on the new rows as on training rows, but these data are too "
+          "few to show it."};
+}
+
+Rule decide(const TrustEvidence& e) {
+  const std::size_t rows = std::min(e.train_rows, e.target_rows);
+  const bool known = e.expected && e.expected->reliable;
+  if (known && (e.expected->labels > 0 || e.expected->gain <= 0)) return by_performance(e);
+  if (!e.tested) {
+    return {Trust::no, "untested", "There are too few rows to tell whether anything has changed."};
+  }
+  if (e.unsupported >= most_unsupported) {
+    return {Trust::no, "unsupported",
+            "Most new rows are unlike anything seen in training: what a model says about them is "
+            "a guess."};
+  }
+  if (!e.shift && rows < enough_rows) {
+    return {Trust::partly, "few-rows",
+            fmt::format("Nothing has visibly changed, but with {} rows only a large change would "
+                        "be visible.",
+                        rows)};
+  }
+  if (!e.shift) {
+    return {Trust::yes, "no-shift",
+            "The new rows look like the training rows: expect what was seen in training."};
+  }
+  if (many_unsupported(e)) {
+    return {Trust::partly, "some-unsupported",
+            fmt::format("Not on the {} of the new rows that are unlike anything seen in training.",
+                        percent(e.unsupported))};
+  }
+  if (!e.expected) {
+    return {Trust::partly, "shift",
+            "The new rows differ from the training rows; what that costs a model is not measured "
+            "here."};
+  }
+  if (!known) {
+    return {Trust::partly, "no-estimate",
+            "The new rows are in places where the training rows are too few to say how good the "
+            "model is."};
+  }
+  return by_performance(e);
+}
+
+void describe_performance(TrustAnswer& a) {
+  const TrustEvidence& e = a.from;
+  if (!e.expected) {
+    a.performance = "Not measured";
+    a.basis =
+        "A diagnosis looks at the inputs and fits no model. A comparison of methods estimates "
+        "how good each will be.";
+    return;
+  }
+  const Expected& p = *e.expected;
+  const std::string before =
+      fmt::format("On training rows it had not seen it was right on {}.", percent(p.training));
+  if (!p.reliable) {
+    a.performance = "Unknown";
+    a.basis = fmt::format(
+        "{} {}",
+        p.labels > 0 ? fmt::format("{} labelled new rows are too few to measure it.", p.labels)
+                     : "It cannot be estimated from training rows; labels of some new rows "
+                       "would tell.",
+        before);
+    return;
+  }
+  a.performance = fmt::format("Right on {}{} of the new rows", p.labels > 0 ? "" : "about ",
+                              percent(p.accuracy));
+  a.basis = p.labels > 0
+                ? fmt::format("Measured on {} labelled new rows; 95% interval {} to {}. {}",
+                              p.labels, percent(p.low), percent(p.high), before)
+                : fmt::format(
+                      "An estimate from training rows weighted to look like the new rows; "
+                      "95% interval {} to {}, if equal rows still have equal labels. {}",
+                      percent(p.low), percent(p.high), before);
+}
+
+void describe_evidence(TrustAnswer& a) {
+  const TrustEvidence& e = a.from;
+  if (!e.tested) {
+    a.evidence = {"A sample has one row only: there is nothing to compare it with."};
+    return;
+  }
+  a.evidence.push_back(
+      many_unsupported(e)
+          ? fmt::format("{} of the new rows are unlike anything seen in training ({} by chance).",
+                        percent(e.unsupported), percent(e.unsupported_by_chance))
+          : fmt::format(
+                "Hardly any new rows are unlike anything seen in training: {}, and {} would "
+                "be by chance.",
+                percent(e.unsupported), percent(e.unsupported_by_chance)));
+  a.evidence.push_back(
+      e.shift ? fmt::format("Of a new and a training row, a test tells which is which in {} of "
+                            "cases (50% is guessing).",
+                            percent(e.auc))
+              : "A test cannot tell new rows from training rows better than chance.");
+  if (e.shift) {
+    a.evidence.push_back(
+        fmt::format("Where the new rows are, the {} training rows count for {:.0f}.", e.train_rows,
+                    e.effective_sample_size));
+  }
+}
+
+std::string advice(const TrustAnswer& a) {
+  if (a.code == "untested") return "Collect more rows.";
+  const std::string model = a.from.expected ? a.from.expected->model : "the default model";
+  if (a.trust == Trust::yes) return fmt::format("Fit {} with the new rows.", model);
+  if (a.trust == Trust::no) {
+    return fmt::format(
+        "Label some of the new rows, best those that the report lists, and train on them too. "
+        "Until "
+        "then fit {} with the new rows, and do not act on its answers unchecked.",
+        model);
+  }
+  const bool elsewhere = a.code == "some-unsupported" || a.code == "no-estimate";
+  return fmt::format(
+      "Fit {} with the new rows{}", model,
+      elsewhere ? "; check its answers on the rows that the report lists, and label those first."
+                : ", and check some of its answers.");
+}
+
+}  // namespace
+
+TrustAnswer trust(const TrustEvidence& evidence) {
+  Rule rule = decide(evidence);
+  TrustAnswer a;
+  a.trust = rule.trust;
+  a.code = rule.code;
+  a.headline = std::move(rule.headline);
+  a.from = evidence;
+  describe_performance(a);
+  describe_evidence(a);
+  a.next = advice(a);
+  return a;
+}
+
+nlohmann::ordered_json to_json(const TrustAnswer& a) {
+  using Json = nlohmann::ordered_json;
+  Json expected = nullptr;
+  if (a.from.expected) {
+    const Expected& p = *a.from.expected;
+    expected = {{"model", p.model},
+                {"labels", p.labels},
+                {"reliable", p.reliable},
+                {"accuracy", p.accuracy},
+                {"low", p.low},
+                {"high", p.high},
+                {"training", p.training},
+                {"least_drop", p.least_drop},
+                {"largest_drop", p.largest_drop},
+                {"gain", p.gain}};
+  }
+  return {{"answer", to_string(a.trust)},
+          {"code", a.code},
+          {"headline", a.headline},
+          {"performance", a.performance},
+          {"basis", a.basis},
+          {"evidence", a.evidence},
+          {"next", a.next},
+          {"expected", std::move(expected)}};
+}
+
+}  // namespace covshift
