@@ -138,7 +138,8 @@ def log_ratio(X, Z, seed=0):
     return log_odds[: len(X)], log_odds[len(X):]
 
 
-def nystroem(X, Z, seed):
+def nystroem(X, Z, seed, times=1.0):
+    """`times`: the kernel's width in units of the one that the median distance gives."""
     random = np.random.default_rng(seed)
     half = LANDMARKS // 2
     marks = np.vstack([X[random.permutation(len(X))[:half]], Z[random.permutation(len(Z))[:half]]])
@@ -147,7 +148,7 @@ def nystroem(X, Z, seed):
         return np.maximum((A * A).sum(1)[:, None] + (marks * marks).sum(1) - 2 * A @ marks.T, 0)
 
     inner = squares(marks)
-    width = np.median(inner[np.triu_indices(len(marks), 1)])
+    width = times**2 * np.median(inner[np.triu_indices(len(marks), 1)])
     values, vectors = np.linalg.eigh(np.exp(-inner / width))
     kept = values > 1e-6 * values.max()
     root = vectors[:, kept] / np.sqrt(values[kept])
@@ -186,13 +187,16 @@ def mapped(name, X, Z, seed):
     d = X.shape[1]
     if name == "lin":
         return X, Z
-    if name == "nys":
-        return centred(*nystroem(X, Z, seed), d)
+    if name.startswith("nys"):  # nys, or nys:2 for twice the width
+        return centred(*nystroem(X, Z, seed, float(name.partition(":")[2] or 1)), d)
     if name == "both":  # linear and Nystroem columns side by side, one lambda
         A, B = (X, Z), centred(*nystroem(X, Z, seed), d)
         return np.hstack([A[0], B[0]]), np.hstack([A[1], B[1]])
     if name == "splines":
         return centred(*standardised(*splines(X, Z)), d)
+    if name == "bounded":  # splines that stay constant beyond the training rows of each column
+        low, high = X.min(0), X.max(0)
+        return centred(*standardised(*splines(X, np.clip(Z, low, high))), d)
     if name == "quadratic":
         return centred(*standardised(*quadratic(X, Z)), d)
     raise ValueError(name)
@@ -246,7 +250,7 @@ def fit_paths(task, scale, bound, wanted, seed=0):
 def cached(task, folder, scale="standard", bound=0.5, wanted=(), seed=0):
     """The fits of `wanted`; one file for a task, scaling, bound, map and assumption."""
     key = f"{task.name}-{task.digest()}-{scale}-{bound:.3f}-{seed}-{VERSION}"
-    files = {pair: Path(folder) / f"{key}-{pair[0]}-{pair[1].replace(':', '')}.npz" for pair in wanted}
+    files = {pair: Path(folder) / f"{key}-{'-'.join(pair).replace(':', '')}.npz" for pair in wanted}
     missing = [pair for pair in wanted if not files[pair].exists()]
     if missing:
         start = time.process_time()

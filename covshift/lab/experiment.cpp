@@ -73,6 +73,7 @@ nlohmann::ordered_json describe(const FitOptions& fit) {
 FitOptions paper_fit() {
   FitOptions fit;
   fit.promise = false;
+  fit.limit_certainty = false;
   fit.lambdas = paper_lambdas();
   fit.folds = 5;
   fit.features = "linear";

@@ -34,8 +34,8 @@ struct Contestant {
 };
 
 /// How every experiment fits, whatever the program's defaults are: lambda from the paper's grid by
-/// 5 folds, a logistic ratio, the paper's threshold for views, the bias like any feature. Method
-/// and rule for lambda are the contestant's.
+/// 5 folds, a logistic ratio, the paper's threshold for views, the bias like any feature, no limit
+/// of certainty. Method and rule for lambda are the contestant's.
 FitOptions paper_fit();
 
 /// One choice for everything the paper does not specify.

@@ -110,6 +110,7 @@ Classifier fit_panel(const PanelSetting& panel, const PlaneDraw& draw, int threa
   const PreparedRows target = with_densities(panel, preparation.encode(draw.target.view()));
   FitOptions options = panel.fit;
   options.promise = false;
+  options.limit_certainty = false;  // the paper has none
   options.shift.given_ratio = true;
   options.solve.threads = threads;
   if (panel.generalization) options.generalize = Assumption{Assumption::Kind::given};

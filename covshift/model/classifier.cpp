@@ -228,10 +228,13 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
     Setting setting(data, options, *mapped, shift.assuming(c.assumption), *game);
     setting.problem.lambda = c.lambda;
     Solution solution = train(setting.problem, options.solve, options);
-    const double certainty =
-        certainty_limit(setting.problem, solution.weights, options.solve.threads);
-    model.components_.push_back({mapped->features, setting.shift, options.bias, c.lambda,
-                                 std::move(solution.weights), c.share, certainty});
+    Component component{mapped->features, setting.shift, options.bias, c.lambda,
+                        std::move(solution.weights), c.share};
+    if (options.limit_certainty) {
+      component.certainty =
+          certainty_limit(setting.problem, component.weights, options.solve.threads);
+    }
+    model.components_.push_back(std::move(component));
     if (options.promise || options.held_out) {
       announce(options, "held-out rows");
       unseen.add(model.components_.back(), setting.problem);

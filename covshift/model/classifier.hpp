@@ -64,6 +64,9 @@ struct FitOptions {
   /// How the prediction treats rows beyond all training rows: 0 trusts the evidence there as at the
   /// least supported training row, 1 fades it as the assumption says. Empty: 1, for auto 1/2.
   std::optional<double> caution;
+  /// Claim no more of any row than the training rows can show: certainty_limit(). The paper's fits
+  /// have no such limit.
+  bool limit_certainty = true;
   Penalty penalty = Penalty::squared;
   int folds = 5;
   bool bias = true;

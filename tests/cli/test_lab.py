@@ -39,6 +39,18 @@ class Reproduce(ProgramTest):
                     self.assertEqual(a.read(), b.read())
 
     @unittest.skipUnless(os.path.isdir(DATA), "there is no shared/data beside the checkout")
+    def test_documents(self):
+        out = self.call("reproduce", "table3", "--data", DATA, "--draws", "2", "--seeds", "1", "--components", "2",
+                        "--rows", "60", "--json", "-o", self.path("three"))
+        self.assertEqual(out.returncode, 0, out.stderr)
+        rows = json.loads(out.stdout)["table3"]["rows"]
+        self.assertEqual([row["name"] for row in rows],
+                         ["EN FR - GR FR", "EN GR - FR GR", "IT GR - FR GR", "EN IT - GR IT"])
+        for row in rows:
+            views = {m["method"]: m["mean_generalized_views"] for m in row["methods"]}
+            self.assertEqual(views, {"robust-view": 1, "robust": 0, "lr": 0, "iw": 0}, "one of the two languages")
+
+    @unittest.skipUnless(os.path.isdir(DATA), "there is no shared/data beside the checkout")
     def test_an_interval_the_wrong_way_round_is_named(self):
         out = self.call("reproduce", "table2", "--data", DATA, "-o", self.path("lab"), "--a", "4", "2")
         self.assertEqual(out.returncode, 1)

@@ -80,6 +80,10 @@ TEST(Experiment, FitsAsThePaperDoes) {
   EXPECT_EQ(fit.folds, 5);
   EXPECT_EQ(fit.shift.view_threshold, 0.1);
   EXPECT_EQ(fit.shift.ratio.method, RatioMethod::logistic);
+  EXPECT_FALSE(fit.limit_certainty);
+  EXPECT_EQ(ExperimentOptions{}.draws, 30);
+  EXPECT_EQ(default_reading().sampling.train, 100U);
+  EXPECT_EQ(default_reading().sampling.target, 100U);
   for (const Contestant& c : log_loss_contestants()) {
     EXPECT_EQ(c.lambda.kind, c.method == "lr" ? Kind::cv : Kind::iwcv) << c.method;
   }

@@ -196,8 +196,6 @@ TEST(Certificates, AreKeptInTheModelFileWithTheScoresOfSets) {
 }
 
 TEST(Certificates, BoundTheLossOfAMatchingAdversary) {
-  // At the optimum the adversary's labels match the statistics up to lambda's slack, so the
-  // model's expected loss under them, sum_i c_i H(q_i), cannot exceed the value of the game.
   const Table train = table(150, 0, 5);
   const Table target = table(150, 0.7, 6);
   for (const char* method : {"robust", "robust-view", "robust01"}) {
@@ -209,10 +207,19 @@ TEST(Certificates, BoundTheLossOfAMatchingAdversary) {
     const std::string statement = describe(c, model.classifier().game().name());
     EXPECT_NE(statement.find("Not promised"), std::string::npos);
   }
-  const Certificate lr = Model::fit(train, nullptr, options("lr")).classifier().certificate();
+  const Model plain = Model::fit(train, nullptr, options("lr"));
+  const Certificate& lr = plain.classifier().certificate();
   EXPECT_FALSE(lr.target_value);
   // n = 4 columns (x, two colours, bias) times 3 classes, m = 150, M = 2 lambda.
   EXPECT_NEAR(lr.finite_sample, 12 * std::log(24 / 0.05) / (4 * 0.02 * 150), 1e-12);
+  // The adversary's labels match the statistics up to lambda's slack. Under them the model's
+  // expected loss is the mean entropy of q = p, and by duality that is the value and the slack.
+  double entropy = 0;
+  for (const double p : plain.predict(train).p) entropy -= p * std::log(p) / 150;
+  double slack = 0;
+  for (const double t : plain.classifier().components()[0].weights) slack += 0.01 * t * t;
+  EXPECT_GT(slack, 1e-3);
+  EXPECT_NEAR(entropy, lr.game_value + slack, 1e-4);
 }
 
 /// The numbers of a table as a matrix, and its labels.
@@ -479,6 +486,24 @@ TEST(Prediction, NoProbabilityIsZeroOrOne) {
       EXPECT_EQ(loose.predict(far).p, p);
     }
   }
+}
+
+/// The paper's fits have no such limit: their potentials go on along the line.
+TEST(Prediction, TheLimitOfCertaintyCanBeLeftOut) {
+  const Table train = table(120, 0, 1);
+  Table far = table(80, 0, 2);
+  for (double& v : far.columns[0].numbers) v *= 1e9;
+  ModelOptions o = options("lr");
+  o.scale = ScaleKind::none;
+  o.fit.lambda = {LambdaChoice::Kind::fixed, 0.01};
+  const Model limited = fit(train, table(100, 0.5, 3), o);
+  o.fit.limit_certainty = false;
+  const Model free = fit(train, table(100, 0.5, 3), o);
+  EXPECT_EQ(free.predict(train).psi, limited.predict(train).psi) << "of training rows, nothing";
+  const std::vector<double> psi = Model::from_text(free.to_text(), "memory").predict(far).psi;
+  EXPECT_EQ(psi, free.predict(far).psi);
+  EXPECT_GT(*std::max_element(psi.begin(), psi.end()) - *std::min_element(psi.begin(), psi.end()),
+            1e6);
 }
 
 TEST(Fitting, CanBeStoppedInTheDensityRatio) {
