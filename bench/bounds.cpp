@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
   const int problems = argc > 1 ? std::atoi(argv[1]) : 1000;
   std::istringstream methods(
       argc > 2 ? argv[2]
-               : "robust,overlap,robust-view,iw,lr,auto,robust01,overlap01,robust01-view");
+               : "robust,overlap,robust-view,iw,auto,robust01,overlap01,robust01-view");
   std::string method;
   fmt::print("delta 5%; each: bounds stated, share that holds, median of bound over truth\n");
   while (std::getline(methods, method, ',')) {

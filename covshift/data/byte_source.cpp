@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::string_view gzip_magic = "\x1f\x8b";
 constexpr std::string_view standard_input = "-";
-constexpr std::size_t packed_block = std::size_t{256} << 10U;
+constexpr std::size_t packed_block = std::size_t{64} << 10U;
 
 struct CloseFile {
   void operator()(std::FILE* file) const noexcept {
@@ -220,13 +220,21 @@ std::size_t ByteSource::read(std::string& out, std::size_t count) {
     s.position += got;
     return got;
   };
+  // Room for more than a plain file holds would be cleared for nothing.
+  const std::uint64_t known = s.memory ? s.memory->size() : s.size;
+  const std::size_t most =
+      s.inflater || known == 0 ? count : std::min<std::uint64_t>(count, known + 1);
   const std::size_t before = out.size();
-  out.resize(before + count);
-  char* const to = out.data() + before;
-  const std::size_t got =
-      s.inflater ? s.inflater->read(to, count, path_, stored) : stored(to, count);
-  out.resize(before + got);
-  return got;
+  std::size_t got = most;
+  while (got == most && out.size() - before < count) {
+    const std::size_t end = out.size();
+    const std::size_t wanted = std::min(most, before + count - end);
+    out.resize(end + wanted);
+    char* const to = out.data() + end;
+    got = s.inflater ? s.inflater->read(to, wanted, path_, stored) : stored(to, wanted);
+    out.resize(end + got);
+  }
+  return out.size() - before;
 }
 
 }  // namespace covshift

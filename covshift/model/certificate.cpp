@@ -101,7 +101,8 @@ namespace {
 constexpr const char* no_target = "the fit used no target";
 constexpr double ratio_level = 0.05;  // of the test that the samples agree with the ratio
 
-/// Losses and guesses at them, of rows with potentials psi.
+/// Losses and guesses at them, of rows with potentials psi. Without labels: the losses of the class
+/// that is least likely.
 struct Losses {
   Losses(const Game& game, std::span<const double> psi, std::span<const int> labels) {
     const auto k = static_cast<std::size_t>(game.labels());
@@ -109,7 +110,8 @@ struct Losses {
     const int no_label = 0;
     for (std::size_t i = 0; i * k < psi.size(); ++i) {
       const std::span<const double> row = psi.subspan(i * k, k);
-      if (!labels.empty()) loss.push_back(game.loss_at(row, labels[i]));
+      const auto least = std::min_element(row.begin(), row.end()) - row.begin();
+      loss.push_back(game.loss_at(row, labels.empty() ? static_cast<int>(least) : labels[i]));
       // What the adversary, who knows the statistics only, expects of the loss; the hinge's costs
       // are those of a known label.
       double value = 0;
@@ -164,8 +166,11 @@ void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game,
   const Matrix target = take_rows(*data.target, unseen.target());
   const Losses own(game, unseen.psi(), labels);
   const Losses there(game, unseen.target_psi(), {});
-  if (!std::all_of(own.loss.begin(), own.loss.end(), [](double l) { return std::isfinite(l); })) {
-    c.reason = "a held-out row has an infinite loss";
+  const auto finite = [](const std::vector<double>& x) {
+    return std::all_of(x.begin(), x.end(), [](double l) { return std::isfinite(l); });
+  };
+  if (!finite(own.loss) || !finite(there.loss)) {
+    c.reason = "a class of a held-out or target row is called impossible";
     return;
   }
   BoundData bound;
@@ -173,6 +178,8 @@ void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game,
   bound.count = count;
   bound.guess = own.guess;
   bound.target_guess = there.guess;
+  bound.worst = std::accumulate(there.loss.begin(), there.loss.end(), 0.0) /
+                static_cast<double>(there.loss.size());
   bound.features = train.view();
   bound.target = target.view();
   bound.estimated = shift.estimated();

@@ -36,7 +36,9 @@ LossBound bound_loss(const BoundData& data, double delta) {
   const Regression found = regression_mean(samples, vector_of(data.loss), vector_of(data.guess),
                                            vector_of(data.target_guess));
   result.value = std::max(0.0, found.value);
-  result.bound = std::max(result.value, upper_end(found, samples.count, delta / 2));
+  const double missed = 1 - std::pow(delta / 2, 1 / samples.effective);
+  result.bound = std::max({result.value, upper_end(found, samples.count, delta / 2),
+                           missed * data.worst});
   return result;
 }
 

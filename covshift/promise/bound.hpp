@@ -18,6 +18,8 @@ struct BoundData {
   std::span<const double> loss;
   std::span<const double> count;  ///< how often each row counts; empty: once
   std::span<const double> guess, target_guess;
+  /// Mean loss on the target if every row had the class that its prediction calls least likely.
+  double worst = 0;
   MatrixView features, target;
   HeldOutRatio ratio;     ///< of these rows
   bool estimated = true;  ///< the ratio, by logistic regression or the like
@@ -36,7 +38,8 @@ struct LossBound {
 /// few heavy losses err downwards more often than upwards. Half of delta is for this noise; the
 /// other half is for what it leaves out: that lambda was chosen on the same rows, and that the
 /// model is the fit to all rows, not to the folds. docs/certificate.md has the argument, and what
-/// else was tried.
+/// else was tried. Nor is the bound below what the rows could have missed: a share of
+/// 1 - (delta/2)^(1/n) of the target may lose `worst` without one of n rows having shown it.
 LossBound bound_loss(const BoundData& data, double delta);
 
 }  // namespace covshift

@@ -401,6 +401,34 @@ TEST(Bounds, OfFitsHoldAndTheirSetsCover) {
   }
 }
 
+TEST(Bounds, NoMistakeSeenIsNotNoMistakeMade) {
+  constexpr std::size_t rows = 100;
+  constexpr double mistakes = 0.02;  // 13% of samples show none
+  const std::vector<double> even(rows, 0.0);
+  Random random(3);
+  std::vector<double> x(2 * rows);
+  BoundData d;
+  d.guess = d.target_guess = even;
+  d.ratio = {even, even};
+  d.estimated = false;
+  d.worst = 1;
+  int held = 0;
+  constexpr int samples = 300;
+  for (int s = 0; s < samples; ++s) {
+    for (double& v : x) v = random.normal();
+    d.features = MatrixView::dense(x.data(), rows, 1);
+    d.target = MatrixView::dense(x.data() + rows, rows, 1);
+    std::vector<double> loss(rows);
+    for (double& l : loss) l = random.uniform() < mistakes ? 1 : 0;
+    d.loss = loss;
+    held += bound_loss(d, 0.05).bound >= mistakes ? 1 : 0;
+  }
+  EXPECT_GE(held, samples * 0.95);
+  const std::vector<double> none(rows, 0.0);
+  d.loss = none;
+  EXPECT_NEAR(bound_loss(d, 0.05).bound, 1 - std::pow(0.025, 1.0 / rows), 1e-12);
+}
+
 TEST(Bounds, ASmallerDeltaGivesALargerBound) {
   const BoundCase c(7003);
   const double five = bound_loss(c.data(), 0.05).bound;
