@@ -23,6 +23,7 @@
 #include "covshift/data/table.hpp"
 #include "covshift/data/views.hpp"
 #include "covshift/diagnose/diagnose.hpp"
+#include "covshift/export/onnx.hpp"
 #include "covshift/game/game.hpp"
 #include "covshift/learn/problem.hpp"
 #include "covshift/learn/solve.hpp"
