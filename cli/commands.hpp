@@ -25,6 +25,7 @@ void add_fit(CLI::App& app, Common& common);
 void add_predict(CLI::App& app, Common& common);
 void add_evaluate(CLI::App& app, Common& common);
 void add_estimate(CLI::App& app, Common& common);
+void add_export(CLI::App& app, Common& common);
 void add_sample(CLI::App& app, Common& common);
 void add_diagnose(CLI::App& app, Common& common);
 void add_compare(CLI::App& app, Common& common);

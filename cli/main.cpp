@@ -56,9 +56,9 @@ int run(int argc, char** argv) {
         true);
   });
   for (const auto add :
-       {cli::add_fit, cli::add_predict, cli::add_evaluate, cli::add_estimate, cli::add_diagnose,
-        cli::add_compare, cli::add_sample, cli::add_demo, cli::add_reproduce, cli::add_datasets,
-        cli::add_completion, cli::add_options_page}) {
+       {cli::add_fit, cli::add_predict, cli::add_evaluate, cli::add_estimate, cli::add_export,
+        cli::add_diagnose, cli::add_compare, cli::add_sample, cli::add_demo, cli::add_reproduce,
+        cli::add_datasets, cli::add_completion, cli::add_options_page}) {
     add(app, common);
   }
   try {

@@ -25,6 +25,7 @@
 #include "covshift/data/views.hpp"
 #include "covshift/diagnose/diagnose.hpp"
 #include "covshift/diagnose/trust.hpp"
+#include "covshift/export/onnx.hpp"
 #include "covshift/game/game.hpp"
 #include "covshift/learn/problem.hpp"
 #include "covshift/learn/solve.hpp"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "covshift/export/onnx.hpp"
 #include "covshift/model/model.hpp"
 #include "fuzz/targets.hpp"
 
@@ -31,6 +32,13 @@ void check_stored(const Model& model) {
   const std::string text = model.to_text();
   const Model again = Model::from_text(text, name);
   ensure(again.to_text() == text, "a model changes when stored");
+}
+
+/// Exported, or refused in words.
+void check_exported(const Model& model) {
+  std::string file;
+  const std::string refused = refusal([&] { file = to_onnx(model); });
+  ensure(!file.empty() || !refused.empty(), "an empty file");
 }
 
 /// Rows that are small, large and far apart.
@@ -72,7 +80,9 @@ void model(std::string_view bytes) {
 
 void resealed(std::string_view bytes) {
   const auto found = load(sealed(bytes));
-  if (found) check_stored(*found);
+  if (!found) return;
+  check_stored(*found);
+  check_exported(*found);
 }
 
 void predict(std::string_view bytes) {

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <system_error>
+
+#include "covshift/base/missing_words.hpp"
 
 namespace covshift {
 
@@ -57,7 +60,7 @@ std::optional<std::uint64_t> parse_count(std::string_view text) noexcept {
 }
 
 bool is_missing(std::string_view text) noexcept {
-  return text.empty() || text == "NA" || text == "NaN" || text == "nan" || text == "?";
+  return std::find(missing_words.begin(), missing_words.end(), text) != missing_words.end();
 }
 
 std::string number_text(double value) { return fmt::format("{}", value); }

@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/file.hpp"
+#include "covshift/export/onnx.hpp"
 #include "covshift/model/linear_form.hpp"
 #include "covshift/shift/methods.hpp"
 #include "python/bind/bind.hpp"
@@ -133,6 +135,13 @@ nb::tuple linear(const Model& model) {
                         to_numpy(std::move(form.intercept), {k}));
 }
 
+/// The bytes of an ONNX file, also written to the path if there is one.
+nb::bytes onnx(const Model& model, const std::optional<std::string>& path) {
+  const std::string file = to_onnx(model);
+  if (path) write_whole(*path, file);
+  return {file.data(), file.size()};
+}
+
 }  // namespace
 
 void bind_model(nb::module_& m) {
@@ -188,6 +197,7 @@ void bind_model(nb::module_& m) {
           "lam", [](const Model& model) { return model.classifier().components().front().lambda; })
       .def("save", &Model::save, nb::arg("path"))
       .def_static("load", &Model::load, nb::arg("path"))
+      .def("to_onnx", &onnx, nb::arg("path").none())
       .def("to_text", &Model::to_text)
       .def_static("from_text", &Model::from_text, nb::arg("text"), nb::arg("source"))
       .def("__getstate__", &Model::to_text)

@@ -500,6 +500,26 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         check_is_fitted(self)
         self._model.save(os.fspath(path))
 
+    def to_onnx(self, path: str | os.PathLike[str] | None = None) -> bytes:
+        """The model as an ONNX file, which onnxruntime and other programs run without this package.
+
+        Its input is a matrix ``X`` of float64, or a column for each of those of a table with categories;
+        its outputs are ``label`` (a class as text), ``probabilities`` and ``log_ratio``. docs/export.md
+        has the details.
+
+        Parameters
+        ----------
+        path : str or path, default=None
+            The file to write, atomically; None: none.
+
+        Returns
+        -------
+        file : bytes
+            The file's content. A loss without a closed form (a matrix of costs) is a ValueError.
+        """
+        check_is_fitted(self)
+        return self._model.to_onnx(None if path is None else os.fspath(path))
+
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Reads a model file written by this package or by the program.
