@@ -8,7 +8,7 @@ DATA ?= ../shared/data
 export JOBS
 
 .PHONY: all library demo test bench shiftbench bench-kernels bench-csv bench-python wheel asan tsan tidy format
-.PHONY: fuzz faults format-check check reproduce coverage promise-peers random-fits install clean help
+.PHONY: playground test-playground fuzz faults format-check check reproduce coverage promise-peers random-fits install clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -104,6 +104,14 @@ wheel: ## build the Python package, build/python/wheel/ (pip install . does the 
 
 bench-python: wheel ## the overhead of predicting one row from Python, and memory of a fit
 	@build/python/venv/bin/python bench/python/overhead.py
+
+playground: ## build the page that runs the library in a browser, build/playground/index.html; minutes
+	@scripts/packages.sh build playground
+	@scripts/playground.sh
+
+test-playground: all ## build the playground and test it in Chromium against the program
+	@scripts/packages.sh playground browser
+	@scripts/test.sh playground
 
 install: all ## install program, library and headers under PREFIX (/usr/local)
 	@cmake --build build -j $(JOBS) --target covshift

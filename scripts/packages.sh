@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs missing Debian packages for a purpose:
-#     scripts/packages.sh build|report|test|browser|bench|pictures|fuzz|venv|python...
+#     scripts/packages.sh build|report|test|browser|bench|pictures|fuzz|venv|python|playground...
 # Needs no network if all are installed; otherwise root or sudo.
 set -euo pipefail
 
@@ -19,7 +19,8 @@ for purpose in "$@"; do
     fuzz)  packages+=(clang libclang-rt-14-dev) ;;  # libFuzzer comes with clang's run-time library
     venv)  packages+=(python3-venv) ;;
     python) packages+=(python3-venv python3-dev) ;;
-    *) echo "packages.sh: unknown purpose '$purpose' (build, report, test, browser, bench, pictures, fuzz, venv, python)" >&2
+    playground) packages+=(emscripten python3) ;;
+    *) echo "packages.sh: unknown purpose '$purpose' (build, report, test, browser, bench, pictures, fuzz, venv, python, playground)" >&2
        exit 2 ;;
   esac
 done

@@ -2,7 +2,7 @@
 # Runs the parts of the test suite, continuing after a failure, and ends with the line
 #     N passed, N failed[, N skipped]
 # Parts (without arguments those of `usual`):
-part_names=(format build cpp cli package python asan tsan tidy)
+part_names=(format build cpp cli package python playground asan tsan tidy)
 usual=(format build cpp cli package python)
 #   format   every C++ source is formatted                                     counts as one test
 #   build    the program and the C++ tests, release                            counts if it fails
@@ -10,6 +10,7 @@ usual=(format build cpp cli package python)
 #   cli      tests of the program, tests/cli
 #   package  install, then a separate project finds, links and uses the library      one test
 #   python   builds the wheel, installs it in a fresh virtual environment, tests it, tests/python
+#   playground  the page build/playground/index.html in Chromium, against the program; tests/playground
 #   asan     the C++ tests and the fuzzer's kept inputs under the address and undefined behaviour sanitizers
 #   tsan     the C++ tests named *Thread* or *Parallel* under the thread sanitizer
 #   tidy     clang-tidy over the library and the program                             one test
@@ -110,6 +111,7 @@ part_build() { build tests build || built=no; }
 part_cpp() { run_ctest build; }
 part_cli() { if [ -d tests/cli ]; then run_unittest tests/cli; fi; }
 part_python() { if scripts/wheel.sh test; then run_pytest tests/python; else count 0 1 0; fi; }
+part_playground() { if scripts/playground.sh; then run_unittest tests/playground; else count 0 1 0; fi; }
 part_package() { one tests/package/run.sh build; }
 part_asan() {
   # Every finding is fatal to the test that caused it.

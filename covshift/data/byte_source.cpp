@@ -1,7 +1,9 @@
 #include "covshift/data/byte_source.hpp"
 
 #include <unistd.h>
+#if defined(COVSHIFT_ZLIB)
 #include <zlib.h>
+#endif
 
 #include <algorithm>
 #include <cerrno>
@@ -63,6 +65,7 @@ std::size_t read_file(std::FILE* file, const std::string& path, char* out, std::
   return got;
 }
 
+#if defined(COVSHIFT_ZLIB)
 /// Unpacks the members of a gzip file one after another, as gzip does.
 class Inflater {
  public:
@@ -131,6 +134,19 @@ class Inflater {
   std::vector<char> input_;
   bool between_members_ = false;
 };
+#else
+/// There is no zlib: a gzip file is refused.
+class Inflater {
+ public:
+  Inflater() { fail_file("gzip files need zlib, which this build lacks; unpack the file first"); }
+  void reset() {}
+  template <typename Refill>
+  std::size_t read(char* /*out*/, std::size_t /*count*/, const std::string& /*path*/,
+                   const Refill& /*refill*/) {
+    return 0;
+  }
+};
+#endif
 
 }  // namespace
 
@@ -146,6 +162,14 @@ ByteSource::ByteSource(const std::string& path, Encoding encoding, bool text)
     : path_(path == standard_input ? "stdin" : path), state_(std::make_unique<State>()) {
   open(path);
   if (text) decode(encoding);
+}
+
+ByteSource::ByteSource(std::string name, std::string bytes, Encoding encoding)
+    : path_(std::move(name)), state_(std::make_unique<State>()) {
+  state_->memory = std::move(bytes);
+  state_->size = state_->memory->size();
+  begin(state_->memory->substr(0, gzip_magic.size()));
+  decode(encoding);
 }
 
 /// Text in another encoding is translated as a whole: such files are few and small.
@@ -188,12 +212,18 @@ void ByteSource::open(const std::string& path) {
     head.resize(gzip_magic.size());
     head.resize(read_file(s.file.get(), path_, head.data(), head.size()));
   }
+  if (!size_error) s.size = size;
+  begin(head);
+}
+
+/// Unpacks or not, as the first bytes say.
+void ByteSource::begin(const std::string& head) {
+  State& s = *state_;
   if (head == gzip_magic) {
     s.inflater = std::make_unique<Inflater>();
+    s.size = 0;  // of the packed bytes
   } else if (path_.ends_with(".gz")) {
     fail_file("{}: this is not a gzip file; drop the .gz from its name if it is plain text", path_);
-  } else if (!size_error) {
-    s.size = size;
   }
   rewind();
 }

@@ -16,6 +16,8 @@ class ByteSource {
   /// they are. Throws Error (kind file) if the path is missing, a directory or unreadable.
   explicit ByteSource(const std::string& path, Encoding encoding = Encoding::detect,
                       bool text = true);
+  /// Text that is already in memory, for example that of a file a browser has read.
+  ByteSource(std::string name, std::string bytes, Encoding encoding);
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
@@ -32,6 +34,7 @@ class ByteSource {
 
  private:
   void open(const std::string& path);
+  void begin(const std::string& head);
   void decode(Encoding encoding);
   struct State;
   std::string path_;

@@ -81,19 +81,35 @@ void check_text(const Table& table) {
   }
 }
 
-}  // namespace
-
-Table read_table(const std::string& path, const ReadOptions& options) {
+/// The reader of a file, by its name; null: that of delimited text.
+const Format* format_of(const std::string& path) {
   std::string name = to_lower(path);
   if (name.ends_with(".gz")) name.resize(name.size() - 3);
   const auto* const format = std::find_if(
       formats.begin(), formats.end(), [&](const Format& f) { return name.ends_with(f.extension); });
-  const bool binary = format != formats.end() && format->binary;
-  ByteSource source(path, options.encoding, !binary);
-  if (!binary) refuse_foreign(source);
-  Table table = format != formats.end() ? format->read(source, options) : read_csv(source, options);
+  return format != formats.end() ? format : nullptr;
+}
+
+Table read_source(ByteSource& source, const Format* format, const ReadOptions& options) {
+  if (format == nullptr || !format->binary) refuse_foreign(source);
+  Table table = format != nullptr ? format->read(source, options) : read_csv(source, options);
   check_text(table);
   return table;
+}
+
+}  // namespace
+
+Table read_table(const std::string& path, const ReadOptions& options) {
+  const Format* const format = format_of(path);
+  ByteSource source(path, options.encoding, format == nullptr || !format->binary);
+  return read_source(source, format, options);
+}
+
+Table read_bytes(const std::string& name, std::string bytes, const ReadOptions& options) {
+  const Format* const format = format_of(name);
+  const bool text = format == nullptr || !format->binary;
+  ByteSource source(name, std::move(bytes), text ? options.encoding : Encoding::utf8);
+  return read_source(source, format, options);
 }
 
 }  // namespace covshift

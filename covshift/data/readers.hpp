@@ -14,6 +14,9 @@
 
 namespace covshift {
 
+/// As read_table, of a file in memory; its name says what it is, and stands in errors.
+Table read_bytes(const std::string& name, std::string bytes, const ReadOptions& options);
+
 Table read_csv(ByteSource& source, const ReadOptions& options);
 Table read_svmlight(ByteSource& source, const ReadOptions& options);
 Table read_arff(ByteSource& source, const ReadOptions& options);

@@ -1,7 +1,9 @@
 #include "covshift/game/linear_program.hpp"
 
+#if defined(COVSHIFT_LP)
 #include <ClpSimplex.hpp>
 #include <CoinPackedMatrix.hpp>
+#endif
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +12,7 @@
 #include "covshift/base/error.hpp"
 
 namespace covshift {
+#if defined(COVSHIFT_LP)
 namespace {
 
 void normalize(std::span<double> x) {
@@ -138,4 +141,24 @@ double GameProgram::solve(std::span<const double> psi, std::span<double> p, std:
   return top + (model_->low + range * value);
 }
 
+#else
+
+struct GameProgram::Model {};
+
+GameProgram::GameProgram(const CostMatrix& costs) : costs_(costs) {
+  fail_input(
+      "this build cannot solve games of cost matrices: it lacks the linear programs (Clp); use a "
+      "loss with a closed form: log, zero-one, absolute, squared, abstain:A or hinge");
+}
+
+GameProgram::~GameProgram() = default;
+
+void GameProgram::restart() {}
+
+double GameProgram::solve(std::span<const double> /*psi*/, std::span<double> /*p*/,
+                          std::span<double> /*q*/) {
+  return 0;
+}
+
+#endif
 }  // namespace covshift

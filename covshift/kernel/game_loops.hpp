@@ -33,7 +33,7 @@ inline Vector exponential(Vector x) {
 ///     log f = 2 atanh(s),  s = (f - 1) / (f + 1),
 /// plus a correction for the rounding of 1 + x.
 inline Vector log1p(Vector x) {
-  constexpr long root_half = 0x3fe6a09e667f3bcd;
+  constexpr std::int64_t root_half = 0x3fe6a09e667f3bcd;
   const Vector u = 1.0 + x;
   const Vector lost = (x - (u - 1.0)) / u;
   const Bits bits = reinterpret_cast<Bits>(u);
@@ -42,7 +42,7 @@ inline Vector log1p(Vector x) {
   const Vector s = (f - 1.0) / (f + 1.0);
   const Vector s2 = s * s;
   Vector sum = all(2.0 / 23);
-  for (long k = 21; k >= 3; k -= 2) sum = sum * s2 + 2.0 / static_cast<double>(k);
+  for (int k = 21; k >= 3; k -= 2) sum = sum * s2 + 2.0 / static_cast<double>(k);
   const Vector power = __builtin_convertvector(n, Vector);
   // f - 1 is exact, and 2 s = (f - 1) - s (f - 1) is accurate.
   const Vector log_f = (f - 1.0) - s * ((f - 1.0) - s2 * sum);

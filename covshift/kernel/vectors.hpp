@@ -14,9 +14,9 @@ typedef double Unaligned
     __attribute__((vector_size(width * sizeof(double)), aligned(8), may_alias));
 typedef float Floats __attribute__((vector_size(width * sizeof(float)), aligned(4), may_alias));
 typedef double Vector4 __attribute__((vector_size(4 * sizeof(double))));
-typedef long Bits __attribute__((vector_size(width * sizeof(long))));
+typedef std::int64_t Bits __attribute__((vector_size(width * sizeof(std::int64_t))));
 // NOLINTEND(modernize-use-using)
-static_assert(sizeof(long) == sizeof(double));
+static_assert(sizeof(std::int64_t) == sizeof(double));
 
 // The sums of a tile fit into the registers: 32 with vectors of 8, otherwise 16.
 constexpr std::size_t tile_rows = width == 8 ? 4 : 2;

@@ -11,7 +11,8 @@ LONGEST = 80  # lines of a function; clang-tidy checks those in C++ (.clang-tidy
 
 def sources():
     """(folder, path) of every C++ source in a folder with a row in the table."""
-    for path in sorted([*ROOT.glob("covshift/*/*"), *ROOT.glob("cli/*"), *ROOT.glob("python/bind/*")]):
+    folders = ("covshift/*/*", "cli/*", "python/bind/*", "playground/*")
+    for path in sorted(path for folder in folders for path in ROOT.glob(folder)):
         if path.suffix in (".cpp", ".hpp"):
             yield str(path.parent.relative_to(ROOT)), path
 

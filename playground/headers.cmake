@@ -1,0 +1,33 @@
+# Finds the libraries that consist of headers for emscripten (CMAKE_PROJECT_TOP_LEVEL_INCLUDES). Their
+# folders alone are linked into the build tree: beside them in /usr/include are the headers of the
+# system's C library, which are not emscripten's.
+set(COVSHIFT_HEADERS "/usr/include" CACHE PATH "Where Eigen, fmt, nlohmann-json and Boost are")
+
+macro(covshift_find_headers method package)
+  if("${package}" MATCHES "^(Eigen3|fmt|nlohmann_json|Boost)$")
+    string(REGEX REPLACE "_.*" "" folder "${package}")  # nlohmann_json
+    string(TOLOWER "${folder}" folder)
+    set(links "${CMAKE_BINARY_DIR}/headers/${folder}")
+    if(NOT IS_DIRECTORY "${COVSHIFT_HEADERS}/${folder}")
+      message(FATAL_ERROR "${COVSHIFT_HEADERS}/${folder} is missing (scripts/packages.sh build)")
+    endif()
+    file(MAKE_DIRECTORY "${links}")
+    file(CREATE_LINK "${COVSHIFT_HEADERS}/${folder}" "${links}/${folder}" SYMBOLIC)
+    set(target "${folder}::${folder}")
+    if("${package}" STREQUAL "Eigen3")
+      set(target Eigen3::Eigen)
+      set(links "${links}/${folder}")
+    elseif("${package}" STREQUAL "nlohmann_json")
+      set(target nlohmann_json::nlohmann_json)
+    elseif("${package}" STREQUAL "Boost")
+      set(target Boost::headers)
+    endif()
+    add_library(${target} INTERFACE IMPORTED GLOBAL)
+    set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${links}")
+    if("${package}" STREQUAL "fmt")
+      set_target_properties(${target} PROPERTIES INTERFACE_COMPILE_DEFINITIONS FMT_HEADER_ONLY)
+    endif()
+    set(${package}_FOUND TRUE)
+  endif()
+endmacro()
+cmake_language(SET_DEPENDENCY_PROVIDER covshift_find_headers SUPPORTED_METHODS FIND_PACKAGE)
