@@ -8,7 +8,7 @@ DATA ?= ../shared/data
 export JOBS
 
 .PHONY: all library demo test bench shiftbench bench-kernels bench-csv bench-python wheel asan tsan tidy format
-.PHONY: fuzz faults format-check check reproduce coverage promise-peers random-fits install clean help
+.PHONY: docs fuzz faults format-check check reproduce coverage promise-peers random-fits install clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -97,6 +97,10 @@ format: ## format all C++ sources
 format-check: ## list the C++ sources that are not formatted
 	@scripts/packages.sh test
 	@scripts/format.sh --check
+
+docs: wheel ## build the site, build/docs/html/index.html
+	@scripts/packages.sh docs venv
+	@scripts/docs.sh
 
 wheel: ## build the Python package, build/python/wheel/ (pip install . does the same and installs)
 	@scripts/packages.sh build python

@@ -143,11 +143,3 @@ def run(path, folder):
 def test_example(path, tmp_path):
     shown = run(path, tmp_path)
     assert len(shown) > 60 and "nan" not in shown
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
-def test_code_in_documents_runs(page, tmp_path):
-    blocks = re.findall(r"```python\n(.*?)```", (PROJECT / page).read_text(), re.DOTALL)
-    assert blocks
-    (tmp_path / "page.py").write_text("\n".join(blocks))
-    run(tmp_path / "page.py", tmp_path)
