@@ -14,7 +14,8 @@ project_copyright = "covshift maintainers"
 version = release = re.search(r"project\(covshift VERSION ([0-9.]+)", (PROJECT / "CMakeLists.txt").read_text())[1]
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc", "sphinx_gallery.gen_gallery", "breathe"]
-exclude_patterns = ["requirements.txt", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
+exclude_patterns = ["requirements.txt", "templates", "gallery/*.ipynb", "gallery/*.py", "gallery/*.md5"]
+templates_path = ["templates"]
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
 suppress_warnings = ["config.cache",  # the gallery's sort key is a class
@@ -42,6 +43,7 @@ autosummary_generate = True
 
 breathe_projects = {"covshift": str(PROJECT / "build/docs/doxygen/xml")}
 breathe_default_project = "covshift"
+breathe_show_include = False
 
 sphinx_gallery_conf = {
     "examples_dirs": str(PROJECT / "examples"),

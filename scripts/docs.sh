@@ -12,7 +12,8 @@ mkdir -p "$folder/doxygen"
 "$folder/venv/bin/pip" install -q --disable-pip-version-check -r docs/requirements.txt
 "$folder/venv/bin/pip" install -q --disable-pip-version-check --force-reinstall --no-deps "$wheel"
 "$folder/venv/bin/pip" install -q --disable-pip-version-check "$wheel"
-doxygen docs/Doxyfile
+headers=$(sed -n 's/^#include "\(.*\)"/\1/p' covshift/covshift.hpp | tr '\n' ' ')
+{ cat docs/Doxyfile; echo "INPUT = $headers"; } | doxygen -
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct 2>/dev/null || date +%s) MPLBACKEND=Agg \
   "$folder/venv/bin/sphinx-build" -q -W --keep-going -b html -d "$folder/doctrees" docs "$folder/html"
 echo "The site is in build/docs/html/index.html"
