@@ -1,9 +1,10 @@
 #!/bin/bash
 # Builds the site, build/docs/html: Doxygen reads the public headers, Sphinx everything else. Warnings are errors, references
-# that lead nowhere are warnings, and the examples of the gallery are run. Needs the wheel that scripts/wheel.sh built.
+# that lead nowhere are warnings, and the examples of the gallery are run. Builds the wheel if there is none.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$PWD/build/docs
+compgen -G 'build/python/wheel/covshift-*.whl' >/dev/null || scripts/wheel.sh
 wheel=$(echo build/python/wheel/covshift-*.whl)
 python=/usr/bin/python3
 [ -x $python ] || python=python3
