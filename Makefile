@@ -8,7 +8,8 @@ DATA ?= ../shared/data
 export JOBS
 
 .PHONY: all library demo test bench shiftbench bench-kernels bench-csv bench-python wheel asan tsan tidy format
-.PHONY: playground test-playground fuzz faults format-check check reproduce coverage promise-peers random-fits install clean help
+.PHONY: docs playground test-playground fuzz faults format-check check reproduce coverage promise-peers random-fits install
+.PHONY: clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -67,9 +68,9 @@ bench-csv: ## read a 1 GB CSV with covshift and with pandas (from the Python pac
 	@scripts/packages.sh build bench venv
 	@scripts/bench_csv.sh
 
-check: ## slower checks: sanitizers over the C++ tests and the fuzzer's kept inputs, clang-tidy
-	@scripts/packages.sh build test
-	@scripts/test.sh asan tsan tidy
+check: library ## slower checks: sanitizers over the C++ tests and the fuzzer's kept inputs, clang-tidy, the site
+	@scripts/packages.sh build test python docs
+	@scripts/test.sh asan tsan tidy docs
 
 fuzz: ## fuzz readers, model files and solvers for SECONDS each (60), from fuzz/corpus (docs/reliability.md)
 	@scripts/packages.sh build fuzz
@@ -97,6 +98,10 @@ format: ## format all C++ sources
 format-check: ## list the C++ sources that are not formatted
 	@scripts/packages.sh test
 	@scripts/format.sh --check
+
+docs: library ## build the site, build/docs/html/index.html
+	@scripts/packages.sh build python docs
+	@scripts/docs.sh
 
 wheel: ## build the Python package, build/python/wheel/ (pip install . does the same and installs)
 	@scripts/packages.sh build python

@@ -1,4 +1,8 @@
-"""Tumours of a kind that training hardly saw: a plain model errs on one in nine, a robust one on one in twenty.
+"""
+Tumours of a kind that training hardly saw
+==========================================
+
+A plain model errs on one in nine, a robust one on one in twenty.
 
 Cell nuclei from digitised images, malignant or benign. The training sample has mostly compact nuclei, the
 target others. Which measurements may be trusted there, robust-view decides by how far each one shifted.

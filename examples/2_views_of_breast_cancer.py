@@ -1,4 +1,8 @@
-"""Views: some measurements shift, others hardly do. Trust the evidence of the latter.
+"""
+Views
+=====
+
+Some measurements shift, others hardly do. Trust the evidence of the latter.
 
 Cell nuclei are described by ten measurements, each by its mean, its standard error and its worst value.
 """

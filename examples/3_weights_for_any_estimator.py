@@ -1,4 +1,8 @@
-"""Density ratios: weights for any scikit-learn estimator.
+"""
+Density ratios
+==============
+
+Weights for any scikit-learn estimator.
 
 Handwritten digits; the target has different shapes of the same digits.
 """

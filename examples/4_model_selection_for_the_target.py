@@ -1,4 +1,8 @@
-"""Model selection: choose what will be best on the target, not on the training data.
+"""
+Model selection
+===============
+
+Choose what will be best on the target, not on the training data.
 
 An importance-weighted score in GridSearchCV, and a target sample in a pipeline.
 """

@@ -1,4 +1,9 @@
-"""Custom losses, models that may abstain, and files that the program can read."""
+"""
+Costs, abstaining and files
+===========================
+
+Custom losses, models that may abstain, and files that the program can read.
+"""
 
 import os
 import tempfile

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs missing Debian packages for a purpose:
-#     scripts/packages.sh build|report|test|browser|bench|pictures|fuzz|venv|python|playground...
+#     scripts/packages.sh build|report|test|browser|bench|pictures|fuzz|docs|venv|python|playground...
 # Needs no network if all are installed; otherwise root or sudo.
 set -euo pipefail
 
@@ -17,10 +17,11 @@ for purpose in "$@"; do
     bench) packages+=(libbenchmark-dev python3) ;;
     pictures) packages+=(librsvg2-bin fonts-dejavu-core) ;;
     fuzz)  packages+=(clang libclang-rt-14-dev) ;;  # libFuzzer comes with clang's run-time library
+    docs)  packages+=(doxygen) ;;
     venv)  packages+=(python3-venv) ;;
     python) packages+=(python3-venv python3-dev) ;;
     playground) packages+=(emscripten python3) ;;
-    *) echo "packages.sh: unknown purpose '$purpose' (build, report, test, browser, bench, pictures, fuzz, venv, python, playground)" >&2
+    *) echo "packages.sh: unknown purpose '$purpose' (build, report, test, browser, bench, pictures, fuzz, docs, venv, python, playground)" >&2
        exit 2 ;;
   esac
 done

@@ -2,7 +2,7 @@
 # Runs the parts of the test suite, continuing after a failure, and ends with the line
 #     N passed, N failed[, N skipped]
 # Parts (without arguments those of `usual`):
-part_names=(format build cpp cli package python playground asan tsan tidy)
+part_names=(format build cpp cli package python playground asan tsan tidy docs)
 usual=(format build cpp cli package python)
 #   format   every C++ source is formatted                                     counts as one test
 #   build    the program and the C++ tests, release                            counts if it fails
@@ -14,6 +14,7 @@ usual=(format build cpp cli package python)
 #   asan     the C++ tests and the fuzzer's kept inputs under the address and undefined behaviour sanitizers
 #   tsan     the C++ tests named *Thread* or *Parallel* under the thread sanitizer
 #   tidy     clang-tidy over the library and the program                             one test
+#   docs     the site builds without a warning, its gallery runs                     one test
 # The output of a part is kept in build/logs/ and shown only if the part fails.
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -124,6 +125,7 @@ part_tsan() {
   if build tsan build/tsan; then run_ctest build/tsan -R 'Thread|Parallel'; fi
 }
 part_tidy() { one tidy_sources; }
+part_docs() { one scripts/docs.sh; }
 
 for name in "${@:-${usual[@]}}"; do
   if [[ " ${part_names[*]} " != *" $name "* ]]; then

@@ -420,7 +420,7 @@ Options ratio_options(RatioMethod method, RatioOptions& o) {
     case RatioMethod::kmm:
       table = {width, lambda, number({"", "bound"}, o.kmm_bound, {.low = 1}, "Largest weight"),
                parsed({"", "slack"}, Type::number, "NUMBER", "",
-                      "Largest |mean weight - 1| (default: 1/sqrt(n_samples))",
+                      "Largest distance of the mean weight from 1 (default: 1/sqrt(n_samples))",
                       [&o](const std::string& text) { o.kmm_slack = parse_in(at_least_0, text); })};
       break;
     default:

@@ -117,7 +117,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         Of the weighted training sample; None without a target, or if the method ignores it.
     n_features_in_ : int
         Columns of the data.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if they have any.
 
     Examples

@@ -28,7 +28,7 @@ class DensityRatio(CoreEstimator):
         What the estimator chose: its regularisation, kernel width and the like.
     n_features_in_ : int
         Columns of the data.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Their names, if they have any.
     """
 

@@ -150,11 +150,3 @@ def test_the_first_example_ends_with_what_it_announces(tmp_path):
     plain, robust = map(float, re.search(r"mean +([\d.]+)% +([\d.]+)%", shown).groups())
     assert 9 < plain < 13 and 3 < robust < 6  # one in nine, one in twenty
     assert "the promise holds" in shown.splitlines()[-1]
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/python.md"])
-def test_code_in_documents_runs(page, tmp_path):
-    blocks = re.findall(r"```python\n(.*?)```", (PROJECT / page).read_text(), re.DOTALL)
-    assert blocks
-    (tmp_path / "page.py").write_text("\n".join(blocks))
-    run(tmp_path / "page.py", tmp_path)
