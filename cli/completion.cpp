@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "cli/commands.hpp"
+#include "cli/manual.hpp"
 #include "covshift/options/options.hpp"
 
 namespace covshift::cli {
@@ -125,8 +126,18 @@ void add_completion(CLI::App& app, Common& common) {
 }
 
 void add_options_page(CLI::App& app, Common& common) {
-  add_command(app, common, "options", "Print every option of every command as Markdown", {}, false)
-      .callback([&common] { print_page(common); });
+  auto manual = std::make_shared<std::string>();
+  add_command(app, common, "options", "Print every option of every command as Markdown",
+              {text({"--man"}, *manual, "FOLDER",
+                    "Instead, write a manual page for each command to this folder")},
+              false)
+      .callback([&app, &common, manual] {
+        if (manual->empty()) {
+          print_page(common);
+        } else {
+          write_manual(app, common, *manual);
+        }
+      });
 }
 
 }  // namespace covshift::cli

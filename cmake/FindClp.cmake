@@ -1,5 +1,5 @@
 # Finds COIN-OR Clp (and the CoinUtils it needs) and defines Clp::Clp.
-find_path(Clp_INCLUDE_DIR ClpSimplex.hpp PATH_SUFFIXES coin)
+find_path(Clp_INCLUDE_DIR ClpSimplex.hpp PATH_SUFFIXES coin coin-or)  # coin-or from Clp 2
 find_library(Clp_LIBRARY Clp)
 find_library(CoinUtils_LIBRARY CoinUtils)
 include(FindPackageHandleStandardArgs)

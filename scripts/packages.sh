@@ -13,13 +13,14 @@ for purpose in "$@"; do
     report) command -v npm >/dev/null || packages+=(npm) ;;
     browser) command -v chromium >/dev/null || packages+=(chromium) ;;
     test)  packages+=(libgtest-dev libgmock-dev librapidcheck-dev clang-format clang-tidy
-                      python3 python3-numpy python3-scipy) ;;
+                      pkg-config groff-base python3 python3-numpy python3-scipy) ;;
     bench) packages+=(libbenchmark-dev python3) ;;
     pictures) packages+=(librsvg2-bin fonts-dejavu-core) ;;
     fuzz)  packages+=(clang libclang-rt-14-dev) ;;  # libFuzzer comes with clang's run-time library
     docs)  packages+=(doxygen) ;;
     venv)  packages+=(python3-venv) ;;
-    python) packages+=(python3-venv python3-dev) ;;
+    # The archives that the wheel links in, besides those that the packages above bring.
+    python) packages+=(python3-venv python3-dev binutils libbz2-dev liblapack-dev libblas-dev) ;;
     playground) packages+=(emscripten python3) ;;
     *) echo "packages.sh: unknown purpose '$purpose' (build, report, test, browser, bench, pictures, fuzz, docs, venv, python, playground)" >&2
        exit 2 ;;

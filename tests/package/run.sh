@@ -47,4 +47,30 @@ if grep -rqF -e "$build" -e "$(dirname "$here")" "$work/moved/lib"*/cmake "$work
 fi
 "$work/build/user"
 "$work/build/readme"
-if [ -x "$work/moved/bin/covshift" ]; then "$work/moved/bin/covshift" --version; fi
+
+# The same by pkg-config.
+export PKG_CONFIG_PATH=$(dirname "$(find "$work/moved" -name covshift.pc)")
+if grep -qF -e "$work" -e "$root" "$PKG_CONFIG_PATH/covshift.pc"; then
+  echo "covshift.pc names the folder it was built or installed in" >&2
+  exit 1
+fi
+read -ra flags <<<"$(pkg-config --cflags --libs covshift)"
+"${CXX:-c++}" -std=c++20 "$work/main.cpp" "${flags[@]}" -o "$work/by_pkg_config"
+"$work/by_pkg_config"
+
+# One version everywhere, and a request for another is refused.
+version=$(pkg-config --modversion covshift)
+if [ -x "$work/moved/bin/covshift" ]; then
+  [ "$("$work/moved/bin/covshift" --version)" = "covshift $version" ]
+  [ -s "$work/moved/share/man/man1/covshift-fit.1" ]
+fi
+refused() {
+  if cmake -S "$work" -B "$work/refused" -DCMAKE_PREFIX_PATH="$work/moved" "$@" >"$work/log" 2>&1; then
+    echo "find_package accepted $*" >&2
+    exit 1
+  fi
+}
+refused -DWANTED=0.0
+grep -q "version: $version" "$work/log"
+refused -DWANTED=0.1 -DCOMPONENT=gpu
+grep -q 'covshift has no component .gpu.' "$work/log"
