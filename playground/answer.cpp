@@ -168,6 +168,8 @@ ModelOptions options_of(const Json& request) {
                                 : std::vector<std::string>{value.get<std::string>()});
   }
   options.fit.promise = request.value("promise", true);
+  options.fit.limit_certainty =
+      request.value("limit_certainty", true);  // false in the paper's figures
   options.fit.solve.threads = 1;
   return options;
 }

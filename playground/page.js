@@ -187,7 +187,7 @@ const refresh = async quick => {
   const data = state.files ? {train: state.file.train, target: state.file.target}
     : {train: {name: 'train.csv', text: text.train}, target: {name: 'target.csv', text: text.target}};
   const request = fitRequest({train: {name: data.train.name, text: data.train.text}, target: {name: data.target.name, text: data.target.text}},
-                             {options: options(false), cells: 64, area: area(), ...densities()});
+                             {options: options(false), cells: 64, area: area(), limit_certainty: !state.preset.startsWith('figure'), ...densities()});
   const own = await ask({...request, promise: false});
   const plain = state.assumption === 'none' ? own : await ask({...request, options: options(true), cells: undefined, promise: false});
   last = {request, data, own, plain, area: area(), promised: false};

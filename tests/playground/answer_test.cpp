@@ -39,6 +39,7 @@ Json panel_request(const Json& panel, std::uint64_t seed) {
                   {"y", "x2"},
                   {"options", options},
                   {"promise", false},
+                  {"limit_certainty", false},
                   {"cells", 4},
                   {"area", {-4, 4, -4, 4}}});
   return request;
