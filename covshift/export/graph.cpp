@@ -87,7 +87,7 @@ Tensor Graph::constant(TensorType type, const std::vector<std::size_t>& dims,
   const bool shared = tensor.bytes().size() + numbers.size() < small;
   const std::string content = shared ? tensor.bytes() + numbers : std::string();
   if (const auto known = constants_.find(content); known != constants_.end()) return known->second;
-  const Tensor own{this, new_name()};
+  Tensor own{this, new_name()};
   if (shared) constants_.emplace(content, own);
   tensor.text(tensor_field::name, own.name);
   if (type != TensorType::text) tensor.text(tensor_field::raw_data, numbers);
@@ -115,7 +115,7 @@ Tensor Graph::node(const std::string& op, const std::vector<Tensor>& inputs,
                    const Attributes& attributes, std::size_t outputs) {
   Message node;
   for (const Tensor& x : inputs) node.text(node_field::input, x.name);
-  const Tensor first{this, new_name()};
+  Tensor first{this, new_name()};
   node.text(node_field::output, first.name);
   for (std::size_t k = 1; k < outputs; ++k) node.text(node_field::output, new_name());
   node.text(node_field::op_type, op);

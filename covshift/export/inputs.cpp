@@ -107,7 +107,7 @@ Tensor from_columns(Graph& g, const std::vector<Source>& sources, std::vector<Te
 
 /// One input for all columns, which are numbers.
 Tensor from_matrix(Graph& g, const std::vector<Source>& sources) {
-  const Tensor x = g.input("X", TensorType::number, sources.size());
+  Tensor x = g.input("X", TensorType::number, sources.size());
   if (sources.front().fill.is_null()) return x;
   Numbers fill;
   std::vector<std::int64_t> indicated;
@@ -121,7 +121,7 @@ Tensor from_matrix(Graph& g, const std::vector<Source>& sources) {
     fill.push_back(source.fill.get<double>());
   }
   const Tensor absent = is_nan(x);
-  const Tensor values = where(absent, g.numbers(fill), x);
+  Tensor values = where(absent, g.numbers(fill), x);
   if (indicated.empty()) return values;
   return columns_of(beside({values, columns_of(as_number(absent), indicated)}), order);
 }
@@ -158,10 +158,10 @@ ScaledInputs scaled_inputs(Graph& g, const Preparation& preparation, const json&
   rows.valid = over_row("ReduceSum", rows.x * 0.0);
   for (const Tensor& part : refused) rows.valid = rows.valid + part;
   rows.cut = scaler.contains("limit");
-  if (rows.cut) {
-    const auto limit = scaler["limit"].get<double>();
-    rows.x = clip(rows.x, -limit, limit);
-  }
+  // Also where nothing is cut: onnxruntime joins the factor of a single column with a product of
+  // matrices that follows it, in single precision.
+  const double limit = scaler.value("limit", std::numeric_limits<double>::max());
+  rows.x = clip(rows.x, -limit, limit);
   rows.density =
       [&g, known = std::make_shared<std::map<std::string, Tensor>>()](const std::string& column) {
         const auto [place, fresh] = known->try_emplace(column);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -53,19 +54,20 @@ class Export {
     std::size_t scale;
   };
 
-  Tensor estimated(const json& ratio) const;
+  [[nodiscard]] Tensor estimated(const json& ratio) const;
   Tensor given(const std::string& column);
   Tensor given_ratio(const std::string& column) { return given_log(apply("Log", given(column))); }
   Tensor given_log(const Tensor& x);
-  std::string view_column(std::size_t view, const char* which) const;
+  [[nodiscard]] std::string view_column(std::size_t view, const char* which) const;
   Tensor view_log_scale(std::size_t view, const Assumption& assumption);
   std::optional<Tensor> joint_log_scale(const Assumption& assumption);
   Scales scales_of(const Assumption& assumption);
-  Tensor some_columns(const std::vector<std::int64_t>& columns) const {
+  [[nodiscard]] Tensor some_columns(const std::vector<std::int64_t>& columns) const {
     const bool all = columns.size() == model_.preparation().views().cols();
     return all ? rows_.x : columns_of(rows_.x, columns);
   }
   std::vector<Part> columns_by_scale(const Numbers& weights, const Scales& scales);
+  const Outputs& mapped(const json& map, const std::vector<std::int64_t>& columns);
   std::vector<Part> parts_of(const json& component, const Scales& scales);
   Tensor psi_of(const json& component, const Scales& scales, const std::vector<Part>& parts);
   Tensor potentials(const json& component);
@@ -80,6 +82,7 @@ class Export {
   std::size_t labels_;
   Tensor log_ratio_;
   std::vector<std::optional<Tensor>> view_ratios_;
+  std::deque<std::pair<json, Outputs>> maps_;
 };
 
 /// min(x, limit), if there is a limit.
@@ -120,7 +123,8 @@ Tensor Export::given_log(const Tensor& x) {
 std::string Export::view_column(std::size_t view, const char* which) const {
   const std::string& name = model_.preparation().views().names[view];
   for (const json& own : body_.at("view_columns")) {
-    if (own.at("view") == name && own.at(which) != "") return own[which];
+    const auto column = own.at(which).get<std::string>();
+    if (own.at("view") == name && !column.empty()) return column;
   }
   return "";
 }
@@ -192,6 +196,17 @@ std::vector<Export::Part> Export::columns_by_scale(const Numbers& weights, const
   return parts;
 }
 
+/// Components of a mixture may share maps.
+const Outputs& Export::mapped(const json& map, const std::vector<std::int64_t>& columns) {
+  for (const auto& [known, outputs] : maps_) {
+    if (known == map) return outputs;
+  }
+  const Outputs own = map_outputs(map, some_columns(columns), columns.size());
+  // Rows far off may overflow; predict() refuses them.
+  if (!rows_.cut) rows_.valid = rows_.valid + over_row("ReduceSum", own.features * 0.0);
+  return maps_.emplace_back(map, own).second;
+}
+
 std::vector<Export::Part> Export::parts_of(const json& component, const Scales& scales) {
   const auto weights = component.at("weights").get<Numbers>();
   if (!component.contains("features")) return columns_by_scale(weights, scales);
@@ -201,12 +216,10 @@ std::vector<Export::Part> Export::parts_of(const json& component, const Scales& 
   for (const json& map : component["features"]) {
     const auto view = map.at("view").get<std::size_t>();
     const std::vector<std::int64_t> columns(views.columns[view].begin(), views.columns[view].end());
-    const Outputs own = map_outputs(map, some_columns(columns), columns.size());
+    const Outputs& own = mapped(map, columns);
     const auto to = from + static_cast<std::ptrdiff_t>(own.count * labels_);
     parts.push_back({own.features, g_.numbers({from, to}, own.count), scales.of_view[view]});
     from = to;
-    // A map of rows far off may overflow; predict() refuses them.
-    if (!rows_.cut) rows_.valid = rows_.valid + over_row("ReduceSum", own.features * 0.0);
   }
   return parts;
 }

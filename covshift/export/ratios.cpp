@@ -21,7 +21,7 @@ Tensor column(Graph& g, const Numbers& values) { return g.numbers(values, values
 Tensor affine(const json& ratio, const Tensor& x, bool cut) {
   Graph& g = *x.graph;
   const Tensor u = column(g, ratio.at("weights"));
-  const Tensor plain = times(x, u) + ratio.at("intercept").get<double>();
+  Tensor plain = times(x, u) + ratio.at("intercept").get<double>();
   if (cut) return plain;
   const Tensor largest = over_row("ReduceMax", apply("Abs", x));
   return where(not_finite(plain), times(x / largest, u) * largest, plain);
@@ -30,7 +30,7 @@ Tensor affine(const json& ratio, const Tensor& x, bool cut) {
 /// Squares and products of standardised columns beside the columns.
 Tensor quadratic(const json& ratio, const Tensor& x, bool cut) {
   const auto pairs = ratio.at("pairs").get<std::vector<std::pair<std::int64_t, std::int64_t>>>();
-  const Tensor linear = affine(ratio, x, cut);
+  Tensor linear = affine(ratio, x, cut);
   if (pairs.empty()) return linear;
   constexpr double most = 4;
   Graph& g = *x.graph;

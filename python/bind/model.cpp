@@ -139,7 +139,7 @@ nb::tuple linear(const Model& model) {
 nb::bytes onnx(const Model& model, const std::optional<std::string>& path) {
   const std::string file = to_onnx(model);
   if (path) write_whole(*path, file);
-  return {file.data(), file.size()};
+  return nb::bytes(file.data(), file.size());
 }
 
 }  // namespace

@@ -7,6 +7,7 @@ import pathlib
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 import covshift
 from covshift import _core
@@ -117,6 +118,41 @@ def test_every_loss(three, loss):
     for generalize in ASSUMPTIONS if loss == "zero-one" else ["train", "test"]:
         model = covshift.RobustClassifier(loss, generalize, views="each", lam=0.003, view_threshold=0.5)
         assert_agrees(model.fit(X, y, X_target), np.vstack([X_target, X, 10 * X]))
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "zero-one", "abstain:0.4"])
+def test_many_classes(loss):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(200, 2))
+    y = np.digitize(X[:, 0] + 0.3 * X[:, 1] ** 2 + 0.4 * rng.normal(size=200), [-1, -0.5, 0, 0.3, 0.8, 1.2])
+    for lam in (1e-3, 0.03):
+        model = covshift.lr(loss=loss, lam=lam, features="quadratic").fit(X, y)
+        assert_agrees(model, np.vstack([X, 3 * X, 0.1 * X]))
+
+
+@pytest.mark.parametrize("options", [{"bias": "test"}, {"bias": "none"}, {"caution": 0.3}, {"caution": 0.0}])
+def test_bias_and_caution(three, options):
+    X, y, X_target = three
+    for generalize in ("train", "views", "overlap:2"):
+        model = covshift.RobustClassifier(generalize=generalize, views="each", lam=0.01, view_threshold=0.5, **options)
+        assert_agrees(model.fit(X, y, X_target), 3 * X_target)
+
+
+@pytest.mark.parametrize("maps", MAPS)
+def test_one_column(three, maps):
+    """A factor for each column is then a single number: runtimes may not take it for a scalar to be rounded."""
+    X, y, X_target = three
+    for scale in ("unit", "standard"):
+        model = covshift.robust(lam=0.003, features=maps, scale=scale, bias="none")
+        assert_agrees(model.fit(X[:, :1] * 3.3, y, X_target[:, :1] * 3.3), X_target[:, :1])
+
+
+def test_sparse_data_are_rows_of_numbers(three):
+    X, y, X_target = three
+    sparse, target = scipy.sparse.csr_array(np.where(X > 0, X, 0)), np.where(X_target > 0, X_target, 0)
+    for ratio in ("logistic", "ulsif"):
+        model = covshift.robust(lam=0.01, ratio=ratio).fit(sparse, y, scipy.sparse.csr_array(target))
+        assert_agrees(model, target)
 
 
 def test_losses_are_all_of_the_table():
@@ -264,9 +300,16 @@ def test_densities_given_as_columns_are_inputs(table, program, tmp_path):
     for name, frame in (("train", train), ("target", target)):
         frame = frame[["size", "colour", "t1"]].assign(y=y[: len(frame)], r=np.exp(rng.normal(size=len(frame))))
         frame["g"] = 0.3 * rng.normal(size=len(frame))
+        frame["own"] = np.exp(0.3 * rng.normal(size=len(frame)))
         files.append(tmp_path / f"{name}.csv")
         frame.to_csv(files[-1], index=False)
-    for flags in (["--ratio", "column:r", "--drop", "g"], ["--ratio", "column:r", "--generalize", "column:g"]):
+    by_view = ["--ratio", "column:r,t1=column:own", "--views", "each", "--generalize", "views", "--view-threshold", 50]
+    for flags, density in (
+        (["--ratio", "column:r", "--drop", "g,own"], {"r"}),
+        (["--ratio", "column:r", "--generalize", "column:g", "--drop", "own"], {"r", "g"}),
+        (["--ratio", "column:r", "--generalize", "column:g,t1=column:own", "--views", "each"], {"r", "g", "own"}),
+        ([*by_view, "--drop", "g"], {"r", "own"}),
+    ):
         program("fit", files[0], "--target", files[1], "--label", "y", "--method", "robust", "--lambda", 0.01,
                 *flags, "-o", tmp_path / "m.json")
         program("export", tmp_path / "m.json", "-o", tmp_path / "m.onnx", "--quiet")
@@ -277,7 +320,7 @@ def test_densities_given_as_columns_are_inputs(table, program, tmp_path):
         expected = pd.read_csv(tmp_path / "p.csv")
         np.testing.assert_allclose(p, expected.filter(like="p:"), rtol=0, atol=TOLERANCE)
         np.testing.assert_allclose(log_ratio, np.log(data["r"]), rtol=0, atol=TOLERANCE)
-        assert {"r"} <= {i.name for i in session.get_inputs()}
+        assert {i.name for i in session.get_inputs()} == {"size", "colour", "t1"} | density
 
 
 def test_metadata(three):

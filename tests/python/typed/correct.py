@@ -48,6 +48,8 @@ assert_type(model.effective_sample_size_, "float | None")
 assert_type(model.set_fit_request(X_target=True), covshift.RobustClassifier)
 assert_type(model.set_params(lam=0.2), covshift.RobustClassifier)
 model.save(os.path.join("folder", "model.json"))
+assert_type(model.to_onnx(), bytes)
+assert_type(model.to_onnx(Path("model.onnx")), bytes)
 assert_type(covshift.RobustClassifier.load(Path("model.json")), covshift.RobustClassifier)
 
 for method in (
