@@ -228,8 +228,9 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
     Setting setting(data, options, *mapped, shift.assuming(c.assumption), *game);
     setting.problem.lambda = c.lambda;
     Solution solution = train(setting.problem, options.solve, options);
-    Component component{mapped->features, setting.shift, options.bias, c.lambda,
-                        std::move(solution.weights), c.share};
+    Component component{
+        mapped->features, setting.shift, options.bias, c.lambda, std::move(solution.weights),
+        c.share};
     if (options.limit_certainty) {
       component.certainty =
           certainty_limit(setting.problem, component.weights, options.solve.threads);
