@@ -11,6 +11,7 @@
 #include "covshift/compare/compare.hpp"
 #include "covshift/compare/decision_map.hpp"
 #include "covshift/compare/diagnosed.hpp"
+#include "covshift/compare/estimated.hpp"
 #include "covshift/data/column_text.hpp"
 #include "covshift/data/encoder.hpp"
 #include "covshift/data/encoding.hpp"

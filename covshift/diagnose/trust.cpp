@@ -157,8 +157,22 @@ void describe_evidence(TrustAnswer& a) {
   }
 }
 
+/// What to do with a classifier that exists already.
+std::string advice_for_use(const TrustAnswer& a, bool elsewhere) {
+  if (a.trust == Trust::yes) return "Use it on the new rows.";
+  if (a.trust == Trust::no) {
+    return "Do not act on its answers unchecked. Label some of the new rows, best those that the "
+           "report lists, and train on them too.";
+  }
+  return elsewhere ? "Use it, but check its answers on the rows that the report lists, and label "
+                     "those first."
+                   : "Use it, and check some of its answers.";
+}
+
 std::string advice(const TrustAnswer& a) {
   if (a.code == "untested") return "Collect more rows.";
+  const bool elsewhere = a.code == "some-unsupported" || a.code == "no-estimate";
+  if (a.from.expected && a.from.expected->model.empty()) return advice_for_use(a, elsewhere);
   const std::string model = a.from.expected ? a.from.expected->model : "the default model";
   if (a.trust == Trust::yes) return fmt::format("Fit {} with the new rows.", model);
   if (a.trust == Trust::no) {
@@ -168,7 +182,6 @@ std::string advice(const TrustAnswer& a) {
         "then fit {} with the new rows, and do not act on its answers unchecked.",
         model);
   }
-  const bool elsewhere = a.code == "some-unsupported" || a.code == "no-estimate";
   return fmt::format(
       "Fit {} with the new rows{}", model,
       elsewhere ? "; check its answers on the rows that the report lists, and label those first."

@@ -19,7 +19,7 @@ inline constexpr auto names<Trust> = std::to_array<Named<Trust>>({{Trust::yes, "
 
 /// How often a model is right on the target.
 struct Expected {
-  std::string model;       ///< its method
+  std::string model;       ///< its method; empty: a classifier that exists already
   std::size_t labels = 0;  ///< labelled target rows it is measured on; 0: estimated without any
   bool reliable = true;    ///< false: the numbers below mean nothing
   double accuracy = 0;

@@ -187,7 +187,7 @@ const gauge = (low, high, at, training) => {
 };
 const summary = () => {
   mentioned = new Set();
-  const who = comparison ? 'this model' : 'a model of these data';
+  const who = comparison ? 'this model' : report.kind === 'estimate' ? 'this classifier' : 'a model of these data';
   const good = make('div', {class: 'card'}, make('h2', {}, 'How good will it be there?'),
                     make('p', {class: 'big', id: 'performance'}, trust.performance));
   const e = trust.expected;
@@ -213,6 +213,23 @@ const summary = () => {
       make('div', {class: 'answer'}, make('span', {class: 'badge', id: 'answer'}, ANSWERS[trust.answer]),
            make('p', {class: 'headline', id: 'headline'}, trust.headline)),
       make('div', {class: 'cards'}, good, next, why)));
+};
+
+// --- any classifier: estimates with intervals
+const estimates = () => {
+  const found = report.data;
+  const box = part('estimates', 'How good it is on the new rows',
+      [number(found.rows, count), ' labelled rows, worth ', number(found.effective_sample_size, x => x.toFixed(0)), ' new ones'],
+      'Estimated from labelled rows that the classifier was not fitted to. This holds if equal rows have equal labels in both ' +
+      'samples. Use doubly_robust; confidence is a heuristic whose interval is too short.');
+  if (!found.can_tell) box.append(make('p', {id: 'cannot-tell'}, `It cannot be told: ${found.reason}.`));
+  else {
+    table(box, 'estimates-table', `Estimates with ${percent(found.level)} intervals; ★ recommended`, [
+      ['score', e => e.metric, 'text'], ['estimate', e => e.value], ['from', e => e.low], ['to', e => e.high],
+      ['method', e => e.method, 'text'], ['effective sample size', e => e.effective_sample_size]], found.estimates,
+      e => e.method === 'doubly_robust');
+  }
+  if (found.concept) box.append(make('p', {id: 'concept'}, found.concept.statement));
 };
 
 // The metric of the comparison as a key of METRICS.
@@ -525,6 +542,7 @@ document.documentElement.dataset.theme = current();
 
 summary();
 reasons();
+if (report.kind === 'estimate') estimates();
 if (comparison) {
   methods();
   calibrations();

@@ -12,7 +12,7 @@ namespace covshift {
 /// get it.
 bool report_available();
 
-/// The page for what `kind` (diagnose, compare or demo) found. `data` is the same object that the
+/// The page for what `kind` (diagnose, compare, estimate or demo) found. `data` is the same object that the
 /// program prints with --json: the page shows no other numbers. Strings in it are never
 /// interpreted as HTML. `made`: how it came about, for the foot of the page; each of date, files (a
 /// list), label, command and seed may be missing.

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/threads.hpp"
+#include "covshift/compare/estimated.hpp"
 #include "covshift/promise/concept.hpp"
 #include "covshift/promise/conformal.hpp"
 #include "covshift/promise/estimate.hpp"
@@ -53,6 +54,23 @@ nb::tuple estimate(Data& labelled, Data& target, const std::vector<std::string>&
   return nb::make_tuple(json, to_numpy(std::move(found.log_weight), {rows}));
 }
 
+/// The shift between the rows of an estimate, as JSON, with what it means for the classifier.
+std::string diagnose_estimated(Data& labelled, Data& target, const std::vector<std::string>& names,
+                               const Dense<double>& p, const Vector<std::int32_t>& labels,
+                               const Dense<double>& target_p, const nb::dict& options) {
+  const EstimateOptions own = options_from(options);
+  return interruptible(nb::none(), [&](const Control& control) {
+    const StopScope scope(control.cancelled);
+    const int threads = own.ratio.threads;
+    const PreparedPair pair(labelled, labelled.input(names), &target, {}, threads);
+    const PreparedPair each(labelled, labelled.input(names), &target, for_diagnosis(), threads);
+    const EstimateData data = data_of(pair, p, labels, target_p);
+    return to_json(diagnose_estimate(each.preparation, each.train, each.target, data,
+                                     estimate_performance(data, own), own))
+        .dump();
+  });
+}
+
 /// The test for a changed P(y|x), as JSON; `truth` has the classes of the target rows.
 std::string changed_concept(Data& labelled, Data& target, const std::vector<std::string>& names,
                             const Dense<double>& p, const Vector<std::int32_t>& labels,
@@ -97,6 +115,8 @@ auto sets(const Vector<double>& score, const Vector<double>& log_weight, double 
 void bind_promise(nb::module_& m) {
   m.def("estimate", &estimate, nb::arg("labelled"), nb::arg("target"), nb::arg("names"),
         nb::arg("p"), nb::arg("labels"), nb::arg("target_p"), nb::arg("options"));
+  m.def("diagnose_estimate", &diagnose_estimated, nb::arg("labelled"), nb::arg("target"),
+        nb::arg("names"), nb::arg("p"), nb::arg("labels"), nb::arg("target_p"), nb::arg("options"));
   m.def("changed_concept", &changed_concept, nb::arg("labelled"), nb::arg("target"),
         nb::arg("names"), nb::arg("p"), nb::arg("labels"), nb::arg("target_p"), nb::arg("truth"),
         nb::arg("classes"), nb::arg("options"));

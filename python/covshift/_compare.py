@@ -19,7 +19,7 @@ from ._labels import labelled_data
 from ._methods import as_call, estimator_for
 from ._options import documented, in_python, seed_of, shown, thread_count
 from ._ratio import DensityRatio, ratio_option
-from ._results import Reported, frame
+from ._results import Reported, frame, trust_lines
 from ._typing import Data, Labels, Missing, Progress, RandomState, RatioLambda, Scale, Views
 
 if TYPE_CHECKING:
@@ -147,6 +147,7 @@ class Comparison(Reported):
             f"size {self.effective_sample_size:.1f})"
         )
         return [
+            *trust_lines(self.data["diagnosis"]),
             f"{self.train} training rows, {self.target} target rows, {len(self.classes)} classes; "
             + self.data["diagnosis"]["recommendation"]["summary"],
             f"Scores {by}:",

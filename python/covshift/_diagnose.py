@@ -13,7 +13,7 @@ from ._data import training_data, view_groups, warn_of
 from ._methods import as_call, estimator_for
 from ._options import documented, in_python, seed_of, shown, thread_count
 from ._ratio import DensityRatio, ratio_option
-from ._results import Reported, frame
+from ._results import Reported, frame, trust_lines
 from ._typing import Data, Missing, Progress, RandomState, RatioLambda, Scale, Views
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Diagnosis(Reported):
     support : dict
         The share of the target without training support, and examples.
     recommendation : dict
+        Can a model be trusted on the target, in plain words: trust (answer, headline, evidence, next).
         What is the matter: verdict, summary, reasons; what to do: method, why and command (the fit to
         use, as Python), label_first (rows to label first).
     data : dict
@@ -59,6 +60,7 @@ class Diagnosis(Reported):
 
     def _opening(self) -> list[str]:
         return [
+            *trust_lines(self.data),
             f"{self.train} training rows, {self.target} target rows",
             f"domain AUC {self.domain_auc:.3f} (0.5: no shift, 1: no overlap), "
             f"p = {self.p_value:.3g}: " + ("shift" if self.shift else "no shift is visible"),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import partial
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Callable, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._data import training_data, warn_of
-from ._options import documented, seed_of, thread_count
+from ._options import documented, in_python, seed_of, thread_count
 from ._ratio import DensityRatio, LogisticRatio, ratio_option
-from ._results import Result, frame
+from ._results import Reported, frame
 from ._scoring import Scoring, Target
 from ._typing import Data, Floats, HasPredictions, Labels, RandomState, RatioLambda
 
@@ -52,7 +53,7 @@ def _codes(classes: Any, y: Labels, what: str) -> npt.NDArray[np.int32]:
 
 
 @documented
-class TargetPerformance(Result):
+class TargetPerformance(Reported):
     """The result of :func:`estimate`.
 
     Attributes
@@ -71,12 +72,26 @@ class TargetPerformance(Result):
         Every number, as ``covshift estimate --json`` prints them.
     """
 
+    _kind = "estimate"
     can_tell: bool
     reason: str
     rows: int
+    level: float
     effective_sample_size: float
     estimates: list[dict[str, Any]]
     concept: dict[str, Any]
+
+    def __init__(self, data: dict[str, Any], diagnose: Callable[[], str] | None = None) -> None:
+        super().__init__(data)
+        self._diagnose = diagnose  # the shift between the rows, as JSON: only a page needs it
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"data": self.data, "_diagnose": None}
+
+    def _page(self) -> dict[str, Any]:
+        if self._diagnose is None:
+            raise ValueError("a pickle has no rows to diagnose; estimate again to write the page")
+        return {**self.data, "diagnosis": in_python(json.loads(self._diagnose()))}
 
     def __getitem__(self, metric: str) -> dict[str, Any]:
         """The recommended estimate of a metric: doubly robust, or by weighting for a scorer."""
@@ -239,11 +254,11 @@ def estimate(
         "random_state": seed_of(random_state),
         "threads": thread_count(threads),
     }
-    found, log_weight = _core.estimate(
-        given.data, given.target, given.names, p, codes, target_p, options
-    )
+    rows = (given.data, given.target, given.names, p, codes, target_p, options)
+    found, log_weight = _core.estimate(*rows)
     warn_of(given.target)
     data: dict[str, Any] = json.loads(found)
+    data.update(level=level, classes=[str(c) for c in model.classes_])
     weight = np.exp(log_weight - log_weight.max())
     names = [scoring] if isinstance(scoring, str) or callable(scoring) else scoring
     data["estimates"] += [
@@ -256,10 +271,10 @@ def estimate(
             _core.changed_concept(
                 some.data, some.target, some.names, p, codes, _probabilities(model, X_truth),
                 _codes(model.classes_, y_truth, "the labels of truth"),
-                [str(c) for c in model.classes_], options,
+                data["classes"], options,
             )
         )
-    return TargetPerformance(data)
+    return TargetPerformance(data, partial(_core.diagnose_estimate, *rows))
 
 
 class ConformalClassifier(ClassifierMixin, BaseEstimator):

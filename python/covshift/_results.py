@@ -75,6 +75,16 @@ class Result:
         return f"<div>{lines(self._opening())}<table>{table}</table>{lines(self._closing())}</div>"
 
 
+def trust_lines(diagnosis: dict[str, Any]) -> list[str]:
+    """Can a model be trusted on the target, how good will it be there, and why."""
+    trust = diagnosis["recommendation"]["trust"]
+    return [
+        f"Can a model of these data be trusted on the new rows? {trust['answer'].title()}. {trust['headline']}",
+        f"How good: {trust['performance']}. {trust['basis']}",
+        *trust["evidence"],
+    ]
+
+
 class Reported(Result):
     """A result that the program shows as a page, too."""
 
@@ -90,7 +100,11 @@ class Reported(Result):
         title : str, default="training → target"
             What was compared.
         """
-        _core.write_report(os.fspath(path), self._kind, title, json.dumps(self.data))
+        _core.write_report(os.fspath(path), self._kind, title, json.dumps(self._page()))
+
+    def _page(self) -> dict[str, Any]:
+        """The numbers of the page."""
+        return self.data
 
 
 def frame(rows: Any, index: str | None = None) -> pandas.DataFrame:

@@ -46,6 +46,19 @@ TEST(Trust, YesNeedsASmallDropEvenInTheWorstCaseOfItsInterval) {
   EXPECT_EQ(trust(e).code, "drop");
 }
 
+TEST(Trust, AClassifierThatExistsIsUsedNotFitted) {
+  TrustEvidence e = shifted();
+  EXPECT_THAT(trust(e).next, HasSubstr("Fit auto"));
+  e.expected->model.clear();
+  EXPECT_EQ(trust(e).next, "Use it on the new rows.");
+  e.expected->largest_drop = 0.1;
+  EXPECT_EQ(trust(e).next, "Use it, and check some of its answers.");
+  e.unsupported = 0.2;
+  EXPECT_THAT(trust(e).next, HasSubstr("the rows that the report lists"));
+  e.unsupported = 0.9;
+  EXPECT_THAT(trust(e).next, HasSubstr("Do not act on its answers unchecked"));
+}
+
 TEST(Trust, SomeRowsWithoutSupportMakeItPartlyAndMostMakeItNo) {
   TrustEvidence e = shifted();
   e.unsupported = 0.05;

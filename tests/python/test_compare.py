@@ -1,6 +1,7 @@
 """covshift.compare: the program's numbers and page, in Python's words."""
 
 import json
+import pickle
 import re
 
 import duckdb
@@ -13,6 +14,7 @@ import pytest
 
 matplotlib.use("Agg")
 import covshift
+import covshift.plot
 
 METHODS = ["auto", "lr", "robust", "robust-view", "tempered", "robust01"]
 
@@ -230,3 +232,32 @@ def test_wrong_calls(shifted):
     with pytest.warns(UserWarning, match="never saw the classes 7"):
         found = covshift.compare(X, y, X_target, methods=["lr"], truth=(X_target, np.full(len(X_target), 7)))
     assert found.to_frame().loc["lr", "error"] == 1
+
+
+def test_report_of_an_estimate(shifted, tmp_path):
+    X, y, X_target, _ = shifted
+    model = covshift.lr(lam=0.1).fit(X[:75], y[:75])
+    found = covshift.estimate(model, X[75:], y[75:], X_target, scoring="roc_auc")
+    found.report(tmp_path / "page.html", title="mine")
+    page = page_data(tmp_path / "page.html")
+    assert (page["kind"], page["title"]) == ("estimate", "mine")
+    data = page["data"]
+    diagnosis = data.pop("diagnosis")
+    assert data == found.to_dict() and data["classes"] == ["0", "1"] and data["level"] == 0.95
+    assert [v["name"] for v in diagnosis["views"]] == ["c1", "c2", "c3", "c4"]
+    trust = diagnosis["recommendation"]["trust"]
+    expected, accuracy = trust["expected"], found["accuracy"]
+    assert [expected[k] for k in ("accuracy", "low", "high")] == [accuracy[k] for k in ("value", "low", "high")]
+    assert expected["training"] == pytest.approx(model.score(X[75:], y[75:]))
+    assert f"{accuracy['value']:.0%}" in trust["performance"]
+    assert "Fit" not in trust["next"]  # it is fitted
+    assert 0 < expected["gain"] < 1
+    guess = covshift.lr(lam=1e6).fit(X[:75], y[:75])  # knows no more than the classes' shares
+    none = covshift.estimate(guess, X[75:], y[75:], X_target)
+    none.report(tmp_path / "none.html")
+    trust = page_data(tmp_path / "none.html")["data"]["diagnosis"]["recommendation"]["trust"]
+    assert abs(trust["expected"]["gain"]) < 0.05
+    again = pickle.loads(pickle.dumps(found))
+    assert again.to_dict() == found.to_dict()
+    with pytest.raises(ValueError, match="estimate again"):
+        again.report(tmp_path / "page.html")
