@@ -72,8 +72,7 @@ void run_problem(int s, const std::string& method, bool exact, Tally& tally) {
 int main(int argc, char** argv) {
   const int problems = argc > 1 ? std::atoi(argv[1]) : 1000;
   std::istringstream methods(
-      argc > 2 ? argv[2]
-               : "robust,overlap,robust-view,iw,auto,robust01,overlap01,robust01-view");
+      argc > 2 ? argv[2] : "robust,overlap,robust-view,iw,auto,robust01,overlap01,robust01-view");
   std::string method;
   fmt::print("delta 5%; each: bounds stated, share that holds, median of bound over truth\n");
   while (std::getline(methods, method, ',')) {

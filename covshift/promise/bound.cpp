@@ -37,8 +37,8 @@ LossBound bound_loss(const BoundData& data, double delta) {
                                            vector_of(data.target_guess));
   result.value = std::max(0.0, found.value);
   const double missed = 1 - std::pow(delta / 2, 1 / samples.effective);
-  result.bound = std::max({result.value, upper_end(found, samples.count, delta / 2),
-                           missed * data.worst});
+  result.bound =
+      std::max({result.value, upper_end(found, samples.count, delta / 2), missed * data.worst});
   return result;
 }
 
