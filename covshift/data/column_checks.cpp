@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "covshift/base/number.hpp"
+#include "covshift/data/readers.hpp"
 
 namespace covshift {
 namespace {
@@ -84,6 +85,12 @@ bool check_text(const Table& train, const Column& column, std::vector<std::strin
         where, quoted_excerpt(column.levels[0]), column.name, column.name));
     return true;
   }
+  if (const std::string_view sign = sign_of(column.levels); !sign.empty()) {
+    out.push_back(fmt::format(
+        "{} holds numbers with a {} such as {}, each taken as a category; write the numbers alone",
+        where, sign, quoted_excerpt(column.levels[0])));
+    return true;
+  }
   const auto style = style_of(column.levels);
   if (!style || *style == NumberStyle::plain) return false;
   const auto example = std::find_if(column.levels.begin(), column.levels.end(),
@@ -114,8 +121,7 @@ void warn_of_commas(const Table& train, const std::array<Alike, 2>& commas,
 /// A column called id, index, ..._id or nothing, of whole numbers that are all different.
 bool named_numbers(const Column& column) {
   if (column.categorical || column.numbers.size() < few_rows) return false;
-  std::string name = column.name;
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const std::string name = to_lower(column.name);
   if (name != "id" && name != "index" && !name.ends_with("_id") && name != "unnamed: 0")
     return false;
   const std::unordered_set<double> distinct(column.numbers.begin(), column.numbers.end());
@@ -124,10 +130,26 @@ bool named_numbers(const Column& column) {
                      [](double x) { return x == std::floor(x); });
 }
 
+/// yes and Yes are probably one class.
+void check_spelling(const Table& train, const Column& label, std::vector<std::string>& out) {
+  std::unordered_map<std::string, std::string_view> seen;
+  for (const std::string& level : label.levels) {
+    const auto [place, fresh] = seen.emplace(to_lower(trim(level)), level);
+    if (fresh) continue;
+    out.push_back(fmt::format(
+        "{}: the label '{}' has the classes {} and {}, which differ only in capitals or blanks; "
+        "write them alike if they are the same",
+        train.source, label.name, quoted_excerpt(place->second), quoted_excerpt(level)));
+    return;
+  }
+}
+
 void check_label(const Table& train, const std::string& label, std::vector<std::string>& out) {
   constexpr std::size_t many = 100;
   const Column* const column = train.find(label);
-  if (column == nullptr || !column->categorical || column->levels.size() < few_rows) return;
+  if (column == nullptr || !column->categorical) return;
+  check_spelling(train, *column, out);
+  if (column->levels.size() < few_rows) return;
   const bool quantity = column->levels.size() > many || 2 * column->levels.size() > train.rows;
   if (!quantity || !std::all_of(column->levels.begin(), column->levels.end(),
                                 [](const std::string& text) { return parse_number(text); })) {
@@ -138,6 +160,24 @@ void check_label(const Table& train, const std::string& label, std::vector<std::
                   "is taken as a "
                   "class; this program classifies, so cut it into a few ranges",
                   train.source, label, column->levels.size()));
+}
+
+/// Every category is a column of numbers.
+void check_size(const Table& train, const Encoder& encoder, std::vector<std::string>& out) {
+  constexpr double large = 512e6;
+  const double bytes = 8.0 * static_cast<double>(train.rows) * static_cast<double>(encoder.cols());
+  if (bytes < large) return;
+  std::vector<std::size_t> width(encoder.source_count(), 0);
+  for (std::size_t c = 0; c < encoder.cols(); ++c) {
+    width[static_cast<std::size_t>(encoder.source_of()[c])] += encoder.category(c) ? 1 : 0;
+  }
+  const auto widest = std::max_element(width.begin(), width.end());
+  if (2 * *widest < encoder.cols()) return;
+  const std::string name = encoder.source_name(static_cast<std::size_t>(widest - width.begin()));
+  out.push_back(fmt::format(
+      "{}: column '{}' has {} categories, each of which becomes a column: the {} rows take {:.1f} "
+      "GB; group the rare ones, or leave it out (--drop {})",
+      train.source, name, *widest, train.rows, bytes / 1e9, name));
 }
 
 }  // namespace
@@ -189,6 +229,7 @@ std::vector<std::string> column_warnings(const Table& train, const Encoder& enco
         constants.size() == 1 ? "one column has" : fmt::format("{} columns have", constants.size()),
         some(constants, ", "), constants.size() == 1 ? "it" : "them", some(constants, ",")));
   }
+  check_size(train, encoder, out);
   check_label(train, label, out);
   return out;
 }

@@ -11,7 +11,8 @@ namespace covshift {
 
 /// One sentence for each kind of doubt, about the columns that became features of `encoder` and the
 /// label (empty: none): identifiers, row numbers, dates and numbers that were read as text, columns
-/// that are constant, a label that is a quantity. Remedies name the program's flags.
+/// that are constant, categories that need much memory, a label that is a quantity or whose classes
+/// differ in capitals only. Remedies name the program's flags.
 std::vector<std::string> column_warnings(const Table& train, const Encoder& encoder,
                                          const std::string& label);
 

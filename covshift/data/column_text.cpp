@@ -13,14 +13,15 @@ bool digits(std::string_view text) {
 }
 
 /// Digits without the separators of groups of three: 1.234.567, where the first group may be
-/// shorter. Nothing if the groups are others.
+/// shorter but has no leading zero. Nothing if the groups are others.
 std::optional<std::string> ungrouped(std::string_view text, char separator) {
   std::string out;
   for (bool first = true;; first = false) {
     const std::size_t end = std::min(text.find(separator), text.size());
     const std::string_view group = text.substr(0, end);
     const bool whole = end == text.size();
-    const bool sound = first ? (whole || (!group.empty() && group.size() <= 3)) : group.size() == 3;
+    const bool sound =
+        first ? whole || (group.size() <= 3 && !group.starts_with('0')) : group.size() == 3;
     if (!digits(group) || !sound) return std::nullopt;
     out += group;
     if (whole) return out;
@@ -105,6 +106,19 @@ std::optional<double> parse_styled(std::string_view text, NumberStyle style) {
     default:
       return parse_number(text);
   }
+}
+
+std::string_view sign_of(const std::vector<std::string>& texts) {
+  constexpr auto signs = std::to_array<std::string_view>({"%", "$", "€", "£", "¥", "°"});
+  for (const std::string_view sign : signs) {
+    const auto carries = [&](std::string_view text) {
+      if (text.starts_with(sign)) return parse_number(text.substr(sign.size())).has_value();
+      return text.ends_with(sign) &&
+             parse_number(trim(text.substr(0, text.size() - sign.size()))).has_value();
+    };
+    if (std::all_of(texts.begin(), texts.end(), carries)) return sign;
+  }
+  return {};
 }
 
 std::optional<NumberStyle> style_of(const std::vector<std::string>& texts) {

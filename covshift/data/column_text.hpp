@@ -28,6 +28,9 @@ std::optional<double> parse_styled(std::string_view text, NumberStyle style);
 /// alone has thousands.
 std::optional<NumberStyle> style_of(const std::vector<std::string>& texts);
 
+/// The sign that all numbers of a column carry, such as % or $; empty if there is none.
+std::string_view sign_of(const std::vector<std::string>& texts);
+
 /// The order of the parts of a date, separated by - / or . and perhaps followed by a time.
 enum class DateOrder { ymd, dmy, mdy };
 template <>

@@ -18,29 +18,48 @@ namespace {
 
 /// Files of other programs, which would only look damaged.
 struct Foreign {
-  std::string_view magic, what, remedy;
+  std::string_view magic, what;
+  std::string_view pandas;  ///< the function that reads it
+  std::string_view remedy = {};
 };
-constexpr auto foreign =
-    std::to_array<Foreign>({{"PAR1", "Parquet", "pandas.read_parquet"},
-                            {"ARROW1", "Arrow", "pandas.read_feather"},
-                            {"FEA1", "Feather", "pandas.read_feather"},
-                            {"PK\x03\x04", "Excel (or another zip file)", "pandas.read_excel"},
-                            {"\xd0\xcf\x11\xe0", "Excel", "pandas.read_excel"}});
+constexpr std::string_view unpack = "unpack it first, or pack it with gzip, which is read as it is";
+constexpr std::string_view page =
+    "it may be an error message: open it in a browser, and download the data again";
+constexpr auto foreign = std::to_array<Foreign>(
+    {{"PAR1", "Parquet", "read_parquet"},
+     {"ARROW1", "Arrow", "read_feather"},
+     {"FEA1", "Feather", "read_feather"},
+     {"PK\x03\x04", "Excel (or another zip file)", "read_excel"},
+     {"\xd0\xcf\x11\xe0", "Excel", "read_excel"},
+     {"\x89HDF", "HDF5", "read_hdf"},
+     {"\x80\x04", "a Python pickle", "read_pickle"},
+     {"\x80\x05", "a Python pickle", "read_pickle"},
+     {"SQLite format 3", "an SQLite database", "",
+      "export a table of it: sqlite3 -header -csv FILE 'select * from TABLE' > data.csv"},
+     {"BZh", "packed with bzip2", "", unpack},
+     {"\xfd\x37zXZ", "packed with xz", "", unpack},
+     {"\x28\xb5\x2f\xfd", "packed with zstd", "", unpack},
+     {"<!DOCTYPE html", "a web page (HTML)", "", page},
+     {"<!doctype html", "a web page (HTML)", "", page},
+     {"<html", "a web page (HTML)", "", page},
+     {"version https://git-lfs", "a pointer of Git LFS in place of the data", "",
+      "fetch the data: git lfs pull"}});
 
 void refuse_foreign(ByteSource& source) {
   std::string head;
   source.read(head, 256);
   source.rewind();
   const std::string& path = source.path();
-  const auto remedy = [&](std::string_view reader, std::string_view more) {
+  const auto convert = [&](std::string_view reader, std::string_view more) {
     return fmt::format(
-        "convert it to CSV, for example with Python: {}({}{}).to_csv('data.csv', index=False)",
+        "convert it to CSV, for example with Python: pandas.{}({}{}).to_csv('data.csv', "
+        "index=False)",
         reader, quoted_excerpt(path), more);
   };
   for (const Foreign& f : foreign) {
     if (!head.starts_with(f.magic)) continue;
     fail_input("{}: this is {}, which the program does not read; {}", path, f.what,
-               remedy(f.remedy, ""));
+               f.pandas.empty() ? std::string(f.remedy) : convert(f.pandas, ""));
   }
   const std::size_t first = std::min(head.find_first_not_of(" \t\r\n"), head.size());
   const std::string_view text = std::string_view(head).substr(first);
@@ -49,12 +68,23 @@ void refuse_foreign(ByteSource& source) {
   const bool lines = text.front() == '{' && text[next] == '"';
   if (lines || (text.front() == '[' && (text[next] == '{' || text[next] == '['))) {
     fail_input("{}: this is JSON{}, which the program does not read; {}", path,
-               lines ? " lines" : "", remedy("pandas.read_json", lines ? ", lines=True" : ""));
+               lines ? " lines" : "", convert("read_json", lines ? ", lines=True" : ""));
   }
+}
+
+/// The first byte that is not UTF-8 or is 0, which no text holds; npos if there is none.
+std::size_t first_odd_byte(std::string_view text) {
+  return std::min(first_invalid_utf8(text), text.find('\0'));
 }
 
 [[noreturn]] void fail_encoding(const std::string& where, std::string_view what,
                                 std::string_view text, std::size_t at) {
+  if (text[at] == '\0') {
+    fail_input(
+        "{}: byte {} of {} {} is 0, which no text holds; if this is UTF-16, say --encoding utf-16, "
+        "else remove it",
+        where, at + 1, what, quoted_excerpt(text));
+  }
   fail_input(
       "{}: byte {} of {} {} is 0x{:02x}, which is not UTF-8; name the file's encoding "
       "(--encoding latin1, windows-1252 or utf-16), or save it as UTF-8",
@@ -65,11 +95,11 @@ void refuse_foreign(ByteSource& source) {
 void check_text(const Table& table) {
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const Column& column = table.columns[c];
-    if (const std::size_t at = first_invalid_utf8(column.name); at != std::string::npos) {
+    if (const std::size_t at = first_odd_byte(column.name); at != std::string::npos) {
       fail_encoding(table.source, fmt::format("the name of column {},", c + 1), column.name, at);
     }
     for (std::size_t k = 0; k < column.levels.size(); ++k) {
-      const std::size_t at = first_invalid_utf8(column.levels[k]);
+      const std::size_t at = first_odd_byte(column.levels[k]);
       if (at == std::string::npos) continue;
       const auto code = static_cast<std::int32_t>(k);
       const auto row = std::find(column.codes.begin(), column.codes.end(), code);

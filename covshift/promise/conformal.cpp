@@ -91,8 +91,13 @@ std::vector<std::uint8_t> prediction_sets(const Calibration& calibration, double
   }
   std::vector<std::uint8_t> sets(p.size(), 0);
   for (std::size_t i = 0; i < log_weight.size(); ++i) {
-    const double q = calibration.threshold(alpha, log_weight[i]);
     const std::span<const double> row = p.subspan(i * k, k);
+    const bool numbers =
+        std::all_of(row.begin(), row.end(), [](double v) { return !std::isnan(v); });
+    if (!numbers || std::isnan(log_weight[i])) {
+      fail_input("row {}: a probability or the log weight is not a number", i + 1);
+    }
+    const double q = calibration.threshold(alpha, log_weight[i]);
     for (std::size_t y = 0; y < k; ++y) sets[i * k + y] = 1 - row[y] <= q + rounding ? 1 : 0;
     sets[i * k + (std::max_element(row.begin(), row.end()) - row.begin())] = 1;
   }

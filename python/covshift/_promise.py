@@ -31,13 +31,31 @@ if TYPE_CHECKING:
 _RESAMPLES = 400
 
 
-def _probabilities(model: Any, X: Any) -> Floats:
+def _must_have_probabilities(model: Any) -> None:
     if not hasattr(model, "predict_proba"):
         raise TypeError(
             f"{type(model).__name__} has no predict_proba, so it says nothing about its certainty; "
             "wrap it in sklearn.calibration.CalibratedClassifierCV"
         )
-    return np.ascontiguousarray(model.predict_proba(X), dtype=np.float64)
+
+
+def _probabilities(model: Any, X: Any) -> Floats:
+    _must_have_probabilities(model)
+    return _checked(model, model.predict_proba(X), len(model.classes_))
+
+
+def _checked(model: Any, p: Any, classes: int) -> Floats:
+    p = np.ascontiguousarray(p, dtype=np.float64)
+    said = f"the probabilities that {type(model).__name__} predicts"
+    if p.ndim != 2 or p.shape[1] != classes:
+        raise ValueError(
+            f"{said} have the shape {p.shape}; there must be a column for each of {classes} classes"
+        )
+    finite = np.isfinite(p).all(axis=1)
+    if not finite.all():
+        row = int(finite.argmin())
+        raise ValueError(f"{said} are {p[row].tolist()} in row {row + 1}; they must be numbers")
+    return p
 
 
 def _codes(classes: Any, y: Labels, what: str) -> npt.NDArray[np.int32]:
@@ -358,8 +376,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
             self.estimator_ = self.estimator
             p = _probabilities(self.estimator_, X)
         else:
-            if not hasattr(self.estimator, "predict_proba"):
-                _probabilities(self.estimator, X)
+            _must_have_probabilities(self.estimator)
             folds = StratifiedKFold(
                 self.cv, shuffle=True, random_state=seed_of(self.random_state) % 2**32
             )
@@ -370,6 +387,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
             p = cross_val_predict(
                 clone(self.estimator), X, y, cv=folds, method="predict_proba", params=target
             )
+            p = _checked(self.estimator, p, len(np.unique(np.asarray(y))))
             self.estimator_ = clone(self.estimator).fit(X, y, **target)
         self.classes_ = np.asarray(self.estimator_.classes_)
         codes = _codes(self.classes_, y, "y")

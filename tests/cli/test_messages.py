@@ -1,9 +1,12 @@
 """What the program says of ordinary mistakes, word for word, and that names cannot command a terminal."""
 
+import bz2
 import csv
 import io
 import json
+import lzma
 import os
+import pickle
 import unittest
 
 from program import ProgramTest, shifted_data
@@ -88,6 +91,73 @@ class Messages(ProgramTest):
             "covshift: warning: s.csv: column 'pay' holds numbers with commas between thousands such as '1,000', each "
             "taken as a category; read them as numbers (--numeric pay)\n")
         self.assertEqual(self.fit(self.path("s.csv"), "--numeric", "x1,x2,x3,pay"), "")
+
+    def test_decimal_commas_with_three_decimals(self):
+        # 0,518 is no number of thousands, so neither is 1,204 beside it.
+        rows = [[f"{i % 3},{518 + i}", row[3]] for i, row in enumerate(self.rows)]
+        with open(self.path("d.csv"), "w", encoding="utf-8") as file:
+            file.write("\n".join(";".join(row) for row in [["x1", "y"], *rows]) + "\n")
+        self.assertEqual(
+            self.fit(self.path("d.csv")),
+            "covshift: warning: d.csv: column 'x1' holds numbers with decimal commas such as '0,518', each taken as a "
+            "category; read them as numbers (--numeric x1)\n")
+        self.fit(self.path("d.csv"), "--numeric", "x1")
+        with open(self.path("n.csv"), "w", encoding="utf-8") as file:
+            file.write("x1;z\n0,518;0\n1,204;0\n")
+        self.assertEqual(len(self.run_ok("predict", self.model, self.path("n.csv")).stdout.splitlines()), 3)
+
+    def test_numbers_with_a_sign(self):
+        for sign, text in (("%", "{}%"), ("$", "${}"), ("€", "{} €")):
+            rows = [[text.format(i % 9), *row] for i, row in enumerate(self.rows)]
+            example = text.format(0)
+            with self.subTest(sign):
+                self.assertEqual(
+                    self.fit(self.write_rows("p.csv", ["rate", *self.header], rows)),
+                    f"covshift: warning: p.csv: column 'rate' holds numbers with a {sign} such as '{example}', each taken "
+                    "as a category; write the numbers alone\n")
+
+    def test_classes_in_capitals(self):
+        rows = [[*row[:3], "Birch" if row[3] == "birch" and i % 2 else row[3]] for i, row in enumerate(self.rows)]
+        one, other = dict.fromkeys(row[3] for row in rows if row[3].lower() == "birch")
+        self.assertEqual(
+            self.fit(self.write_rows("k.csv", self.header, rows)),
+            f"covshift: warning: k.csv: the label 'y' has the classes '{one}' and '{other}', which differ only in capitals "
+            "or blanks; write them alike if they are the same\n")
+
+    def test_files_of_other_programs(self):
+        unpack = "unpack it first, or pack it with gzip, which is read as it is"
+        page = "it may be an error message: open it in a browser, and download the data again"
+        csv_of = "convert it to CSV, for example with Python: pandas.{}('{}').to_csv('data.csv', index=False)"
+        with open(self.train, "rb") as file:
+            table = file.read()
+        for name, content, what, remedy in (
+            ("a.csv", bz2.compress(table), "packed with bzip2", unpack),
+            ("b.csv", lzma.compress(table), "packed with xz", unpack),
+            ("c.csv", b"\x28\xb5\x2f\xfd" + table, "packed with zstd", unpack),
+            ("d.csv", b"<!DOCTYPE html>\n<html><body>Not found</body></html>\n", "a web page (HTML)", page),
+            ("e.csv", b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12\n",
+             "a pointer of Git LFS in place of the data", "fetch the data: git lfs pull"),
+            ("f.csv", pickle.dumps(self.rows, protocol=4), "a Python pickle", csv_of.format("read_pickle", "f.csv")),
+            ("g.csv", b"\x89HDF\r\n\x1a\n", "HDF5", csv_of.format("read_hdf", "g.csv")),
+            ("h.csv", b"SQLite format 3\0", "an SQLite database",
+             "export a table of it: sqlite3 -header -csv FILE 'select * from TABLE' > data.csv"),
+        ):
+            with open(self.path(name), "wb") as file:
+                file.write(content)
+            with self.subTest(what):
+                self.says(1, f"covshift: {name}: this is {what}, which the program does not read; {remedy}\n",
+                          "fit", self.path(name), "--label", "y", "-o", self.model)
+
+    def test_a_byte_of_zero(self):
+        with open(self.train, "rb") as file:
+            lines = file.read().splitlines(keepends=True)
+        lines[4] = lines[4].rstrip() + b"\0\n"
+        with open(self.path("z.csv"), "wb") as file:
+            file.write(b"".join(lines))
+        label = self.rows[3][3]
+        self.says(1, f"covshift: z.csv:5:4: byte {len(label) + 1} of the value '{label}\\x00' is 0, which no text holds; "
+                  "if this is UTF-16, say --encoding utf-16, else remove it\n",
+                  "fit", self.path("z.csv"), "--label", "y", "-o", self.model)
 
     def test_identifiers_that_are_numbers(self):
         rows = [[i * 7919 % 100003, *row] for i, row in enumerate(self.rows)]

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "covshift/data/column_checks.hpp"
 #include "tests/data/support.hpp"
 
 namespace covshift {
@@ -209,6 +210,25 @@ TEST_F(EncoderTest, NumbersAreReadAsPeopleWriteThem) {
   EXPECT_THAT(encode(thousands, "p,q\n\"2,000\",0\n").matrix.values, ElementsAre(2000));
   EXPECT_THAT(message_of(folder_, [&] { train("p,y\n1,a\nfew,b\n"); }),
               HasSubstr("n.csv:3:1: 'few' is not a number, but column 'p' was said to be numeric"));
+}
+
+TEST_F(EncoderTest, CategoriesThatNeedMuchMemoryAreNamed) {
+  Table table;
+  table.source = "t.csv";
+  table.rows = 20000;
+  Column column;
+  column.name = "shop";
+  column.categorical = true;
+  for (int k = 0; k < 4000; ++k) column.levels.push_back(fmt::format("s{}", k));
+  for (int row = 0; row < 20000; ++row) column.codes.push_back(row % 4000);
+  table.columns.push_back(column);
+  EXPECT_THAT(
+      column_warnings(table, Encoder::fit(table, {}), ""),
+      ElementsAre("t.csv: column 'shop' has 4000 categories, each of which becomes a column: the "
+                  "20000 rows take 0.6 GB; group the rare ones, or leave it out (--drop shop)"));
+  table.rows = 8000;
+  table.columns[0].codes.resize(8000);
+  EXPECT_THAT(column_warnings(table, Encoder::fit(table, {}), ""), ElementsAre());
 }
 
 TEST_F(EncoderTest, FewEntriesOfManyFeaturesTakeFewColumns) {

@@ -269,6 +269,20 @@ TEST(Conformal, EqualWeightsAreSplitConformal) {
   EXPECT_TRUE(std::isinf(Calibration(score, even).threshold(0.09, 3.5)));
 }
 
+TEST(Conformal, WhatIsNoNumberIsRefused) {
+  const Calibration c(std::vector<double>{0.1, 0.2}, std::vector<double>{0, 0});
+  const auto sets = [&](double p, double log_weight) {
+    return message_of([&] {
+      (void)prediction_sets(c, 0.5, std::vector<double>{0.4, 0.6, 1 - p, p}, 2,
+                            std::vector<double>{0, log_weight});
+    });
+  };
+  const char* const refused = "row 2: a probability or the log weight is not a number";
+  EXPECT_EQ(sets(NAN, 0), refused);
+  EXPECT_EQ(sets(0.5, NAN), refused);
+  EXPECT_EQ(sets(0.5, INFINITY), "");
+}
+
 TEST(Conformal, SetsCoverTheTarget) {
   // Split conformal with exact weights: on average over problems at least 1 - alpha of the target.
   double covered = 0;

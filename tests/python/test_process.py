@@ -1,6 +1,7 @@
 """Threads, signals, forks, and other libraries in the same process."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,22 @@ def run(code, timeout=120):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=timeout)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+@pytest.mark.skipif(shutil.which("readelf") is None, reason="readelf is not installed")
+def test_the_module_is_hardened():
+    from covshift import _core
+
+    def readelf(*flags):
+        return subprocess.run(["readelf", "-W", *flags, _core.__file__], capture_output=True, text=True, check=True).stdout
+
+    assert "GNU_RELRO" in readelf("-l")
+    stack = [line for line in readelf("-l").splitlines() if "GNU_STACK" in line]
+    assert "E" not in stack[0].split()[-2], "the stack is executable"
+    assert "NOW" in readelf("-d")
+    symbols = readelf("--dyn-syms")
+    assert "__stack_chk_fail" in symbols
+    assert "__memcpy_chk" in symbols
 
 
 def test_import_starts_no_threads():

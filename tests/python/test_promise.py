@@ -122,3 +122,41 @@ def test_sets_refuse_bad_input(study):
             sets.predict_set(X, alpha)
     with pytest.raises(TypeError, match="predict_proba"):
         covshift.ConformalClassifier(Perceptron()).fit(X, y, X_target)
+
+
+class Broken(LogisticRegression):
+    """Predicts what ``change`` makes of the probabilities."""
+
+    def __init__(self, change=None):
+        super().__init__()
+        self.change = change
+
+    def predict_proba(self, X):
+        return self.change(super().predict_proba(X))
+
+
+def missing(p):
+    p[3, 1] = np.nan
+    return p
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (missing, r"the probabilities that Broken predicts are \[0\.\d+, nan\] in row 4; they must be numbers"),
+        (lambda p: p[:, 1], r"have the shape \(\d+,\); there must be a column for each of 2 classes"),
+    ],
+)
+def test_predictions_that_are_no_probabilities(study, change, message):
+    _, X, y, X_target = study
+    model = Broken(change).fit(X, y)
+    for judge in (
+        lambda: covshift.estimate(model, X, y, X_target),
+        lambda: covshift.ConformalClassifier(model, cv="prefit").fit(X, y, X_target),
+    ):
+        with pytest.raises(ValueError, match=message):
+            judge()
+    sets = covshift.ConformalClassifier(LogisticRegression().fit(X, y), cv="prefit").fit(X, y, X_target)
+    sets.estimator_ = model
+    with pytest.raises(ValueError, match=message):
+        sets.predict_set(X_target)
