@@ -31,7 +31,7 @@ struct Tensor {
 
 class Graph {
  public:
-  /// Names that inputs and inner tensors leave to the outputs.
+  /// Names that inputs and inner tensors leave to the outputs. Inputs come first.
   explicit Graph(std::set<std::string> outputs) : taken_(std::move(outputs)) {}
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/missing_words.hpp"
@@ -91,15 +90,16 @@ std::vector<Tensor> one_hot(const Tensor& x, const Source& source, std::vector<T
   return parts;
 }
 
-/// One input for each column.
-Tensor from_columns(Graph& g, const std::vector<Source>& sources, std::vector<Tensor>& refused) {
+/// All columns, encoded; `given` has an input for each.
+Tensor from_columns(const std::vector<Source>& sources, const std::vector<Tensor>& given,
+                    std::vector<Tensor>& refused) {
   std::vector<Tensor> parts;
-  for (const Source& source : sources) {
-    const Tensor given =
-        g.input(source.name, source.categories ? TensorType::text : TensorType::number, 1);
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    const Source& source = sources[s];
     const std::vector<Tensor> own =
-        source.categories ? one_hot(given, source, refused)
-                          : filled(source.date ? date_columns(given) : given, source, given);
+        source.categories
+            ? one_hot(given[s], source, refused)
+            : filled(source.date ? date_columns(given[s]) : given[s], source, given[s]);
     parts.insert(parts.end(), own.begin(), own.end());
   }
   return beside(parts);
@@ -139,14 +139,37 @@ std::vector<Source> sources_of(const Preparation& preparation, const json& encod
   return sources;
 }
 
+std::map<std::string, Tensor> density_inputs(Graph& g, const json& body) {
+  std::vector<std::string> names = {body.at("ratio_column"), body.at("generalization_column")};
+  for (const json& view : body.at("view_columns")) {
+    names.push_back(view.at("ratio_column"));
+    names.push_back(view.at("generalization_column"));
+  }
+  std::map<std::string, Tensor> densities;
+  for (const std::string& name : names) {
+    if (name.empty() || densities.contains(name)) continue;
+    densities.emplace(name, g.input(name, TensorType::number, 1));
+  }
+  return densities;
+}
+
 }  // namespace
 
 ScaledInputs scaled_inputs(Graph& g, const Preparation& preparation, const json& body) {
   const std::vector<Source> sources = sources_of(preparation, body.at("encoder"));
-  const bool matrix = preparation.encoder().numeric() && !preparation.needs_columns();
   std::vector<Tensor> refused;
   ScaledInputs rows;
-  rows.x = matrix ? from_matrix(g, sources) : from_columns(g, sources, refused);
+  if (preparation.encoder().numeric() && !preparation.needs_columns()) {
+    rows.x = from_matrix(g, sources);
+  } else {  // all inputs before any other tensor, which must not take their names
+    std::vector<Tensor> given;
+    for (const Source& source : sources) {
+      given.push_back(
+          g.input(source.name, source.categories ? TensorType::text : TensorType::number, 1));
+    }
+    rows.densities = density_inputs(g, body);
+    rows.x = from_columns(sources, given, refused);
+  }
   const json& scaler = body.at("scaler");
   const auto offsets = scaler.at("offsets").get<Numbers>();
   const auto scales = scaler.at("scales").get<Numbers>();
@@ -162,12 +185,6 @@ ScaledInputs scaled_inputs(Graph& g, const Preparation& preparation, const json&
   // matrices that follows it, in single precision.
   const double limit = scaler.value("limit", std::numeric_limits<double>::max());
   rows.x = clip(rows.x, -limit, limit);
-  rows.density =
-      [&g, known = std::make_shared<std::map<std::string, Tensor>>()](const std::string& column) {
-        const auto [place, fresh] = known->try_emplace(column);
-        if (fresh) place->second = g.input(column, TensorType::number, 1);
-        return place->second;
-      };
   return rows;
 }
 

@@ -55,7 +55,7 @@ class Export {
   };
 
   [[nodiscard]] Tensor estimated(const json& ratio) const;
-  Tensor given(const std::string& column);
+  [[nodiscard]] Tensor given(const std::string& column) const;
   Tensor given_ratio(const std::string& column) { return given_log(apply("Log", given(column))); }
   Tensor given_log(const Tensor& x);
   [[nodiscard]] std::string view_column(std::size_t view, const char* which) const;
@@ -105,13 +105,14 @@ Tensor Export::estimated(const json& ratio) const {
   return log_ratio_of(ratio, rows_.x, rows_.cut);
 }
 
-Tensor Export::given(const std::string& column) {
-  if (column.empty()) {
+Tensor Export::given(const std::string& column) const {
+  const auto found = rows_.densities.find(column);
+  if (found == rows_.densities.end()) {
     fail_input(
         "the caller supplied a density with the rows, but the model does not name its column: "
         "predict with covshift");
   }
-  return rows_.density(column);
+  return found->second;
 }
 
 /// Rows whose density is not finite are refused.

@@ -2,7 +2,7 @@
 // (docs/model-file.md); private to export/.
 #pragma once
 
-#include <functional>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -18,9 +18,8 @@ struct ScaledInputs {
   Tensor x;
   /// A column of 0; NaN in rows that `predict` refuses: missing where that is an error, infinite.
   Tensor valid;
-  bool cut = false;  ///< values far off are cut: no product can overflow
-  /// The column of this name that supplies densities, an input of the graph.
-  std::function<Tensor(const std::string& column)> density;
+  bool cut = false;                         ///< values far off are cut: no product can overflow
+  std::map<std::string, Tensor> densities;  ///< the columns that supply some, by name
 };
 /// The inputs of the graph: one matrix X if all columns are numbers, else one for each column.
 ScaledInputs scaled_inputs(Graph& graph, const Preparation& preparation,
