@@ -69,6 +69,7 @@ Diagnosis diagnose_estimate(const Preparation& preparation, const PreparedRows& 
   TrustEvidence evidence = trust_evidence(d);
   evidence.expected = expected_of(data, found);
   d.recommendation.trust = trust(evidence);
+  d.recommendation.why = "This is about the classifier as it is: nothing was fitted for it.";
   return d;
 }
 

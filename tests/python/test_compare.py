@@ -250,7 +250,9 @@ def test_report_of_an_estimate(shifted, tmp_path):
     assert [expected[k] for k in ("accuracy", "low", "high")] == [accuracy[k] for k in ("value", "low", "high")]
     assert expected["training"] == pytest.approx(model.score(X[75:], y[75:]))
     assert f"{accuracy['value']:.0%}" in trust["performance"]
-    assert "Fit" not in trust["next"]  # it is fitted
+    # It is fitted already: nothing on the page recommends another fit.
+    assert "Fit" not in trust["next"] and "nothing was fitted" in diagnosis["recommendation"]["why"]
+    assert diagnosis["recommendation"]["command"] is None
     assert 0 < expected["gain"] < 1
     guess = covshift.lr(lam=1e6).fit(X[:75], y[:75])  # knows no more than the classes' shares
     none = covshift.estimate(guess, X[75:], y[75:], X_target)
