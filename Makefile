@@ -5,11 +5,12 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 # Data that are not part of the project.
 DATA ?= ../shared/data
+PYTHON312 ?= python3.12
 export JOBS
 
-.PHONY: all library demo test bench shiftbench bench-kernels bench-csv bench-python wheel asan tsan tidy format
-.PHONY: docs playground test-playground fuzz faults format-check check reproduce coverage promise-peers random-fits install
-.PHONY: clean help
+.PHONY: all library demo test bench shiftbench bench-kernels bench-csv bench-python wheel wheels dist asan tsan tidy format
+.PHONY: docs playground test-playground fuzz faults format-check check reproduce coverage promise-peers random-fits
+.PHONY: install uninstall clean help
 
 all: library ## build the program, build/covshift (the default)
 	@scripts/packages.sh build
@@ -103,9 +104,18 @@ docs: library ## build the site, build/docs/html/index.html
 	@scripts/packages.sh build python docs
 	@scripts/docs.sh
 
-wheel: ## build the Python package, build/python/wheel/ (pip install . does the same and installs)
+wheel: library ## build the Python package with the program, build/python/wheel/; it runs on other Linux systems
 	@scripts/packages.sh build python
 	@scripts/wheel.sh
+
+wheels: wheel dist ## sdist and wheels into build/dist/: for Debian's Python, and for 3.12 and later if PYTHON312 names one
+	@if command -v $(PYTHON312) >/dev/null; then PYTHON=$(PYTHON312) scripts/wheel.sh; \
+	 else echo "make: no $(PYTHON312), so no wheel for Python 3.12 and later" >&2; fi
+	@find build/python -path '*/wheel/*.whl' -exec cp {} build/dist/ \;
+
+dist: library ## the source distribution, build/dist/covshift-VERSION.tar.gz
+	@scripts/packages.sh build python
+	@scripts/dist.sh
 
 bench-python: wheel ## the overhead of predicting one row from Python, and memory of a fit
 	@build/python/venv/bin/python bench/python/overhead.py
@@ -118,9 +128,12 @@ test-playground: all ## build the playground and test it in Chromium against the
 	@scripts/packages.sh playground browser
 	@scripts/test.sh playground
 
-install: all ## install program, library and headers under PREFIX (/usr/local)
+install: all ## install program, manual pages, library and headers under PREFIX (/usr/local)
 	@cmake --build build -j $(JOBS) --target covshift
 	@cmake --install build --prefix "$(PREFIX)"
+
+uninstall: ## remove what `make install` installed
+	@xargs -r -d '\n' rm -fv <build/install_manifest.txt
 
 clean: ## remove build/
 	rm -rf build

@@ -9,7 +9,7 @@ usual=(format build cpp cli package python)
 #   cpp      the C++ tests
 #   cli      tests of the program, tests/cli
 #   package  install, then a separate project finds, links and uses the library      one test
-#   python   builds the wheel, installs it in a fresh virtual environment, tests it, tests/python
+#   python   builds sdist and wheel, installs it in a fresh virtual environment, tests it, tests/python
 #   playground  the page build/playground/index.html in Chromium, against the program; tests/playground
 #   asan     the C++ tests and the fuzzer's kept inputs under the address and undefined behaviour sanitizers
 #   tsan     the C++ tests named *Thread* or *Parallel* under the thread sanitizer
@@ -111,7 +111,7 @@ part_format() { one scripts/format.sh --check; }
 part_build() { build tests build || built=no; }
 part_cpp() { run_ctest build; }
 part_cli() { if [ -d tests/cli ]; then run_unittest tests/cli; fi; }
-part_python() { if scripts/wheel.sh test; then run_pytest tests/python; else count 0 1 0; fi; }
+part_python() { if scripts/dist.sh && scripts/wheel.sh test; then run_pytest tests/python; else count 0 1 0; fi; }
 part_playground() { if scripts/playground.sh; then run_unittest tests/playground; else count 0 1 0; fi; }
 part_package() { one tests/package/run.sh build; }
 part_asan() {
