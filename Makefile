@@ -48,21 +48,21 @@ reproduce: all ## all tables and figures of the paper and the sweep, into docs/r
 	@for svg in build/results/*.svg; do rsvg-convert --zoom 2 "$$svg" -o "$${svg%.svg}.png" || exit 1; done
 	@cp build/results/results.md docs/results.md
 
-coverage: ## what is promised against the truth, on simulated problems (docs/promise.md; PROBLEMS=1000)
+coverage: ## what is promised against the truth, on simulated problems; an hour and a half (docs/promise.md; PROBLEMS=1000, METHODS=robust,iw)
 	@scripts/packages.sh build bench
 	@cmake --preset bench >/dev/null
 	@cmake --build build/bench -j $(JOBS) --target coverage bounds
 	@build/bench/bench/coverage $(PROBLEMS)
-	@build/bench/bench/bounds $(PROBLEMS)
+	@build/bench/bench/bounds $(or $(PROBLEMS),1000) $(METHODS)
 
 random-fits: all ## random fits on degenerate data: each converged or refused in words (docs/reliability.md; FITS=2400)
 	@python3 bench/random_fits.py build/covshift $(FITS)
 
-promise-peers: all ## estimates and prediction sets beside nannyml, MAPIE and puncc (from the Python package index; DATA=folder)
+promise-peers: all ## estimates and prediction sets beside nannyml, MAPIE and puncc (from the Python package index; PROBLEMS=40, DATA=folder)
 	@scripts/packages.sh build venv
 	@/usr/bin/python3 -m venv build/promise-peers
 	@build/promise-peers/bin/pip install -q -r bench/promise/requirements.txt
-	@build/promise-peers/bin/python bench/promise/peers.py --program build/covshift \
+	@build/promise-peers/bin/python bench/promise/peers.py --program build/covshift $(if $(PROBLEMS),--problems $(PROBLEMS)) \
 	  $(if $(wildcard $(DATA)/shift),--data "$(DATA)/shift")
 
 bench-csv: ## read a 1 GB CSV with covshift and with pandas (from the Python package index)
