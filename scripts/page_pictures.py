@@ -32,13 +32,13 @@ class Camera:
         environment = {**os.environ, "SOURCE_DATE_EPOCH": "1767225600"}
         subprocess.run([self.program, *command, "--report", name + ".html", "-q"], check=True, env=environment, cwd=self.folder)
 
-    def picture(self, name, part="summary", width=1000, dark=False):
+    def picture(self, name, part="summary", width=1000, dark=False, scale=1):
         """One part of a page: the first screen, or a part that is opened for it."""
         self.browser.open(os.path.join(self.folder, name + ".html"), width=width, height=800, dark=dark)
         if part != "summary":
             self.browser.evaluate(OPEN.replace("PART", part))
         box = self.browser.evaluate(
-            f"(r => ({{x: r.x - 8, y: r.y + scrollY - 8, width: r.width + 16, height: r.height + 16, scale: 1}}))"
+            f"(r => ({{x: r.x - 8, y: r.y + scrollY - 8, width: r.width + 16, height: r.height + 16, scale: {scale}}}))"
             f"(document.getElementById('{part}').getBoundingClientRect())")
         shot = self.browser.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=box)
         suffix = ("" if part == "summary" else "-" + part) + ("-phone" if width < 600 else "") + ("-dark" if dark else "")
@@ -54,7 +54,7 @@ def main(program, data):
         camera.make("demo", "demo")
         camera.picture("demo")
         camera.picture("demo", "calibration")
-        camera.picture("demo", "map", width=940)
+        camera.picture("demo", "map", scale=0.85)
         camera.picture("demo", width=390, dark=True)
         for name, task in TASKS.items():
             for file in ("train", "target"):

@@ -297,6 +297,18 @@ class OneAnswer(ProgramTest):
                 answers.add(self.check(self.run_json(*call)))
         self.assertEqual(answers, {"yes", "partly", "no"})
 
+    def test_the_terminal_says_the_same(self):
+        header, train, target = two_samples(random.Random(5), columns=2, classes=2, shift=1, rows=60)
+        files = self.write_rows("train.csv", header, train), self.write_rows("new.csv", header, target)
+        for command in (["diagnose"], ["compare", "--methods", "lr,robust"]):
+            call = [command[0], *files, "--label", "y", "--drop", "id", *command[1:]]
+            found = self.run_json(*call)
+            advice = (found.get("diagnosis") or found)["recommendation"]
+            trust, shown = advice["trust"], self.run_ok(*call).stdout
+            self.assertIn(f"? {trust['answer'].capitalize()}. {trust['headline']}", shown.splitlines()[0])
+            for part in (trust["performance"], trust["basis"], *trust["evidence"], trust["next"], f"Next: {advice['command']}"):
+                self.assertIn(part, shown)
+
     def check(self, c):
         advice = c["diagnosis"]["recommendation"]
         trust, use = advice["trust"], c["recommended"]

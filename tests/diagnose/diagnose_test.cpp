@@ -75,6 +75,18 @@ TEST(Diagnose, DetectsAChangeOfShapeThatTheLogisticRatioMisses) {
                           [](const Reason& r) { return r.code == "ratio-blind"; }));
 }
 
+TEST(Diagnose, ViewsThatChangedTheirShapesShareOneReason) {
+  Random random(3);
+  const Matrix train = normal(random, 400, 3);
+  const Diagnosis d = diagnosed(train, moved(moved(normal(random, 400, 3), 1, 0, 2), 2, 0, 2));
+  std::vector<std::string> said;
+  for (const Reason& r : d.recommendation.reasons) {
+    if (r.code == "ratio-blind") said.push_back(r.text);
+  }
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_THAT(said[0], HasSubstr("x1, x2 changed their shapes rather than their means"));
+}
+
 TEST(Diagnose, MildShiftIsCalledMild) {
   Random random(4);
   const Diagnosis d = diagnosed(normal(random, 500, 3), moved(normal(random, 500, 3), 0, 0.5));
