@@ -54,8 +54,8 @@ Rule by_performance(const TrustEvidence& e) {
                         percent(p.accuracy), percent(p.training))};
   }
   return {Trust::partly, "uncertain",
-          "The model may do as well on the new rows as on training rows, but these data are too "
-          "few to show it."};
+          "The model may do as well on the new rows as on training rows, but there are too few "
+          "rows to be sure."};
 }
 
 Rule decide(const TrustEvidence& e) {
@@ -150,7 +150,7 @@ void describe_evidence(TrustAnswer& a) {
                             "cases (50% is guessing).",
                             percent(e.auc))
               : "A test cannot tell new rows from training rows better than chance.");
-  if (e.shift) {
+  if (e.shift && e.unsupported < most_unsupported) {  // weights say nothing about rows elsewhere
     a.evidence.push_back(
         fmt::format("Where the new rows are, the {} training rows count for {:.0f}.", e.train_rows,
                     e.effective_sample_size));

@@ -112,7 +112,7 @@ const viewBars = (views, threshold, ratio) => t => {
       return tip([v.name, `symmetric KL ${short(v.kl)}`, `binned KL ${short(v.kl_binned)}`,
                   v.stable ? 'hardly moved' : 'moved']);
     }},
-    xAxis: axis(t, {type: 'value', interval: 1, name: 'divergence (log scale)', nameLocation: 'middle', nameGap: 26,
+    xAxis: axis(t, {type: 'value', interval: 1, max: range => Math.ceil(range.max), name: 'divergence (log scale)', nameLocation: 'middle', nameGap: 26,
                     axisLabel: {color: t.muted, hideOverlap: true, formatter: v => String(+(LEAST_KL * 10 ** v).toPrecision(3))}}),
     yAxis: axis(t, {type: 'category', data: order.map(v => clip(v.name, 22)), splitLine: {show: false}}),
     grid: {left: 8, right: 24, top: 54, bottom: 26, containLabel: true},

@@ -248,7 +248,9 @@ const where = () => {
   const order = [...diagnosis.views].sort((a, b) => moved(b) - moved(a));
   const still = order.filter(v => v.stable).length;
   const box = part('where', 'What moved',
-      [number(order.length - still, count), ' of ', number(order.length, count), order.length === 1 ? ' view' : ' views'],
+      diagnosis.shift ? [number(order.length - still, count), ' of ', number(order.length, count),
+                         order.length === 1 ? ' view' : ' views']
+                      : ['no more than chance explains'],
       `How far the two samples are apart in each view. The symmetric KL of the ${diagnosis.ratio} density ratio is what ` +
       'robust-view goes by; the binned KL also sees a change of shape. Beyond the dashed line a view counts as moved. ' +
       'The axis is logarithmic.');
