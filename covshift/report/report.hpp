@@ -12,8 +12,8 @@ namespace covshift {
 /// get it.
 bool report_available();
 
-/// The page for what `kind` (diagnose, compare, estimate or demo) found. `data` is the same object that the
-/// program prints with --json: the page shows no other numbers. Strings in it are never
+/// The page for what `kind` (diagnose, compare, estimate or demo) found. `data` is the same object
+/// that the program prints with --json: the page shows no other numbers. Strings in it are never
 /// interpreted as HTML. `made`: how it came about, for the foot of the page; each of date, files (a
 /// list), label, command and seed may be missing.
 std::string report_page(std::string_view kind, std::string_view title,
