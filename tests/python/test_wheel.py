@@ -61,7 +61,7 @@ def test_needs_only_the_c_library(tmp_path):
 
 def test_contents_and_metadata():
     with zipfile.ZipFile(the_wheel()) as archive:
-        names = set(archive.namelist())
+        names = {name for name in archive.namelist() if not name.endswith("/")}
         metadata = archive.read(f"covshift-{version()}.dist-info/METADATA").decode()
         info = f"covshift-{version()}.dist-info"
         licence = archive.read(f"{info}/licenses/coinor-libclp-dev/copyright").decode()
@@ -119,7 +119,7 @@ def small_system(root):
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, copy)
     shutil.copytree(library, root / library.relative_to("/"), symlinks=True, dirs_exist_ok=True,
-                    ignore=shutil.ignore_patterns("test", "config-*", "__pycache__", "dist-packages"))
+                    ignore=shutil.ignore_patterns("test", "config-*", "dist-packages"))
     for folder in ("tmp", "dev"):
         (root / folder).mkdir()
     (root / "dev/null").touch()
@@ -142,7 +142,7 @@ def install(root, inside, python):
     (target,) = (root / "venv/lib").glob("python3*/site-packages")
     for name in {"pip"} | dependencies("covshift"):
         for file in importlib.metadata.files(name):
-            if file.parts[0] != ".." and "tests" not in file.parts and file.suffix != ".pyc":
+            if file.parts[0] != ".." and "tests" not in file.parts:
                 (target / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(file.locate(), target / file)
     shutil.copy2(the_wheel(), root / "tmp")
