@@ -1,6 +1,7 @@
 // The library without zlib (COVSHIFT_ZLIB=OFF): the same source, under another name.
 #define ByteSource ByteSourceWithoutZlib
 #undef COVSHIFT_ZLIB
+#pragma GCC diagnostic ignored "-Wsubobject-linkage"  // a source is included here, not a header
 #include "covshift/data/byte_source.cpp"
 
 #include <gmock/gmock.h>
