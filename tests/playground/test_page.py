@@ -124,7 +124,8 @@ class Page(ProgramTest):
             for panel in range(4):
                 with self.subTest(figure=figure, panel=panel):
                     self.do(f"document.querySelector('[data-preset={figure}]').click()")
-                    self.do(f"document.querySelector('[data-panel=\"{panel}\"]').click()")
+                    self.do(f"{{ const e = document.querySelector('[data-panel=\"{panel}\"]'); e.focus(); e.click(); }}")
+                    self.assertEqual(self.browser.evaluate("document.activeElement.dataset.panel"), str(panel))
                     self.compare_with_program()
 
     def test_handles_move_by_pointer_and_by_keys(self):
