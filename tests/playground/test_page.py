@@ -118,6 +118,15 @@ class Page(ProgramTest):
                 self.choose(**choice)
                 self.compare_with_program()
 
+    def test_the_program_reads_the_model_of_the_page(self):
+        self.open()
+        text = self.browser.evaluate("ask({...last.request, cells: undefined, model: true}).then(a => a.model)")
+        model = self.write("model.json", text)
+        target = self.write("target.csv", self.last("data.target.text"))
+        scores = self.run_json("evaluate", model, target)
+        for name in ("log_loss", "accuracy", "brier"):
+            self.assertAlmostEqual(self.last(f"own.scores.{name}"), scores[name], delta=1e-9)
+
     def test_figures_are_those_of_the_program(self):
         self.open()
         for figure in ("figure1", "figure2", "figure3"):
