@@ -202,8 +202,12 @@ const refresh = async quick => {
 };
 
 // --- what is shown
-const showChoices = () => {
-  $('presets').replaceChildren(...[['start', 'Start'], ['same', 'No shift'], ...presets.map(p => [p.name, p.name.replace('figure', 'Figure ')]),
+const showPresets = () => {
+  const box = $('presets'), shown = `${state.preset} ${state.panel}`;
+  if (box.dataset.shown === shown) return;
+  const focused = box.contains(document.activeElement) && document.activeElement.dataset;
+  box.dataset.shown = shown;
+  box.replaceChildren(...[['start', 'Start'], ['same', 'No shift'], ...presets.map(p => [p.name, p.name.replace('figure', 'Figure ')]),
     ['files', 'Your files']].map(([name, title]) => {
     const chip = make('button', {type: 'button', 'data-preset': name, 'aria-pressed': String(state.preset === name)}, title);
     chip.onclick = () => load(name);
@@ -211,12 +215,17 @@ const showChoices = () => {
   }));
   const figure = presets.find(p => p.name === state.preset);
   if (figure) {
-    $('presets').append(make('span', {class: 'break'}), ...figure.panels.map((panel, i) => {
+    box.append(make('span', {class: 'break'}), ...figure.panels.map((panel, i) => {
       const chip = make('button', {type: 'button', class: 'of', 'data-panel': i, 'aria-pressed': String(state.panel === i)}, panel.title);
       chip.onclick = () => load(state.preset, i);
       return chip;
     }));
   }
+  // The keyboard stays where it was.
+  if (focused) box.querySelector(focused.panel ? `[data-panel="${focused.panel}"]` : `[data-preset="${focused.preset}"]`)?.focus();
+};
+const showChoices = () => {
+  showPresets();
   $('story').textContent = STORIES[state.preset];
   const put = (id, value, shown) => { $(id).value = value; if (shown !== undefined) $(id + '-value').textContent = shown; };
   put('assumption', state.assumption);

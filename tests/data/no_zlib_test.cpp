@@ -1,8 +1,7 @@
 // The library without zlib (COVSHIFT_ZLIB=OFF): the same source, under another name.
 #define ByteSource ByteSourceWithoutZlib
 #undef COVSHIFT_ZLIB
-// A source is included, so its private names are in a header as far as the compiler can tell.
-#pragma GCC diagnostic ignored "-Wsubobject-linkage"
+#pragma GCC diagnostic ignored "-Wsubobject-linkage"  // a source is included here, not a header
 #include "covshift/data/byte_source.cpp"
 
 #include <gmock/gmock.h>

@@ -118,13 +118,23 @@ class Page(ProgramTest):
                 self.choose(**choice)
                 self.compare_with_program()
 
+    def test_the_program_reads_the_model_of_the_page(self):
+        self.open()
+        text = self.browser.evaluate("ask({...last.request, cells: undefined, model: true}).then(a => a.model)")
+        model = self.write("model.json", text)
+        target = self.write("target.csv", self.last("data.target.text"))
+        scores = self.run_json("evaluate", model, target)
+        for name in ("log_loss", "accuracy", "brier"):
+            self.assertAlmostEqual(self.last(f"own.scores.{name}"), scores[name], delta=1e-9)
+
     def test_figures_are_those_of_the_program(self):
         self.open()
         for figure in ("figure1", "figure2", "figure3"):
             for panel in range(4):
                 with self.subTest(figure=figure, panel=panel):
                     self.do(f"document.querySelector('[data-preset={figure}]').click()")
-                    self.do(f"document.querySelector('[data-panel=\"{panel}\"]').click()")
+                    self.do(f"{{ const e = document.querySelector('[data-panel=\"{panel}\"]'); e.focus(); e.click(); }}")
+                    self.assertEqual(self.browser.evaluate("document.activeElement.dataset.panel"), str(panel))
                     self.compare_with_program()
 
     def test_handles_move_by_pointer_and_by_keys(self):
