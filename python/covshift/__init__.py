@@ -17,6 +17,7 @@ from ._classifier import Certificate, RobustClassifier, Tried, View
 from ._core import __version__
 from ._diagnose import Diagnosis, diagnose
 from ._methods import (
+    add_untyped,
     adv01,
     auto,
     iw,
@@ -71,3 +72,5 @@ __all__ = [
     "robust_view",
     "svm",
 ]
+add_untyped(globals())
+del add_untyped
