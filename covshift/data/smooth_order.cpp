@@ -39,6 +39,24 @@ std::vector<std::size_t> drawing_order(const Rows& rows, std::span<const double>
   return order;
 }
 
+namespace {
+
+/// Sparse rows have few digits to differ in, and many places are the same: only equal ones count.
+/// `order` has equal rows next to each other.
+NearCopies exact_copies(const Rows& rows, std::span<const double> weight,
+                        std::span<const int> label, std::span<const std::size_t> order,
+                        std::span<const double> place) {
+  std::size_t different = 0;
+  double total = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    different += k == 0 || place[order[k]] != place[order[k - 1]] ? 1 : 0;
+    total += weight.empty() ? 1 : weight[order[k]];
+  }
+  return {copies(rows, weight, label), are_cells(different, total)};
+}
+
+}  // namespace
+
 NearCopies near_copies(const Rows& rows, std::span<const double> weight,
                        std::span<const int> label) {
   constexpr double near = 1e-4;     // of places
@@ -47,6 +65,7 @@ NearCopies near_copies(const Rows& rows, std::span<const double> weight,
   const std::vector<double> place = smooth_places(rows, 0);
   const auto label_of = [&](std::size_t i) { return label.empty() ? 0 : label[i]; };
   std::vector<std::size_t> order = row_order(rows, weight, 0);
+  if (rows.sparse()) return exact_copies(rows, weight, label, order, place);
   std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
     return label_of(i) != label_of(j) ? label_of(i) < label_of(j) : place[i] < place[j];
   });
