@@ -128,8 +128,8 @@ def other(name: str, part: dict) -> str:
             rows.append([p["shape"], *(cells + ["", ""])[:2], ratio, f"{p['load']:.1f}",
                          p.get("failed", "")])
         body = ("Fit calls from Python with a target, wall clock and in brackets processor time: "
-                "`covshift.robust()`, whose time includes the density ratio and the choice of both "
-                "regularisations, and `LogisticRegressionCV(Cs=5, cv=5)` on the training data.\n\n" +
+                "`covshift.RobustClassifier()`, whose time includes the density ratio and the choice of method, features and "
+                "regularisation, and `LogisticRegressionCV(Cs=5, cv=5)` on the training data.\n\n" +
                 table(["data", "covshift", "LogisticRegressionCV", "ratio", "load", "remarks"], rows))
     elif part["kind"] == "scaling":
         rows = [[f"{int(p['method']):,}", seconds(median(p)) if p["runs"] else p.get("failed", ""),

@@ -108,9 +108,9 @@ class Fourier final : public FeatureMap {
 
 std::unique_ptr<FeatureMap> fit_fourier(const MapSpec& spec, const MapData& data) {
   Standardised columns = Standardised::fit(data.train, data.weight);
-  constexpr std::size_t enough = 300;
+  constexpr std::size_t enough = 150;
   const double width =
-      spec.width ? *spec.width : median_distance(pooled_rows(data, columns, enough));
+      spec.width ? *spec.width : Landmarks(data, columns, enough).median_distance();
   Random random(data.seed);
   PaddedRows frequencies(columns.columns());
   std::vector<double> phases;

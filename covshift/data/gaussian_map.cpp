@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <set>
 
 #include "covshift/base/error.hpp"
 #include "covshift/data/json_fields.hpp"
@@ -28,27 +27,6 @@ std::vector<double> finite_field(const nlohmann::json& json, const char* name) {
   }
   return values;
 }
-
-/// Takes rows of a sample in a random order, standardised.
-class Drawn {
- public:
-  Drawn(const Rows& rows, std::span<const double> weight, std::uint64_t seed,
-        const Standardised& scale)
-      : reader_(rows), order_(drawing_order(rows, weight, seed)), scale_(scale) {}
-
-  [[nodiscard]] bool ended() const { return next_ == order_.size(); }
-  std::vector<double> take() {
-    std::vector<double> row(padded(scale_.columns()));
-    scale_.apply(reader_.read(std::span(order_).subspan(next_++, 1)), row.data());
-    return row;
-  }
-
- private:
-  BlockReader reader_;
-  std::vector<std::size_t> order_;
-  const Standardised& scale_;
-  std::size_t next_ = 0;
-};
 
 }  // namespace
 
@@ -136,50 +114,6 @@ PaddedRows PaddedRows::from_json(const nlohmann::json& json, const char* name,
   PaddedRows rows(columns);
   for (std::size_t at = 0; at < packed.size(); at += columns) rows.add(packed.data() + at);
   return rows;
-}
-
-PaddedRows pooled_rows(const MapData& data, const Standardised& scale, std::size_t count) {
-  std::vector<Drawn> samples;
-  samples.emplace_back(data.train, data.weight, data.seed, scale);
-  if (data.target) samples.emplace_back(*data.target, std::span<const double>(), data.seed, scale);
-  PaddedRows rows(scale.columns());
-  std::set<std::vector<double>> seen;
-  const auto some_left = [&] {
-    return std::any_of(samples.begin(), samples.end(), [](const Drawn& s) { return !s.ended(); });
-  };
-  while (rows.rows() < count && some_left()) {
-    for (Drawn& sample : samples) {
-      // The next row that is new: copies would make the kernel matrix singular.
-      while (!sample.ended() && rows.rows() < count) {
-        std::vector<double> row = sample.take();
-        const auto [place, fresh] = seen.insert(std::move(row));
-        if (!fresh) continue;
-        rows.add(place->data());
-        break;
-      }
-    }
-  }
-  return rows;
-}
-
-double median_distance(const PaddedRows& rows) {
-  constexpr std::size_t enough = 300;
-  const std::size_t n = std::min(enough, rows.rows());
-  std::vector<double> squared;
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      double sum = 0;
-      for (std::size_t c = 0; c < rows.columns; ++c) {
-        const double difference = rows.row(i)[c] - rows.row(j)[c];
-        sum += difference * difference;
-      }
-      squared.push_back(sum);
-    }
-  }
-  if (squared.empty()) return 1;
-  const auto middle = squared.begin() + static_cast<std::ptrdiff_t>(squared.size() / 2);
-  std::nth_element(squared.begin(), middle, squared.end());
-  return *middle > 0 ? std::sqrt(*middle) : 1;
 }
 
 Normalisation normalise(const FeatureMap& map, const MapData& data) {

@@ -46,11 +46,19 @@ struct PaddedRows {
   std::vector<double> values;
 };
 
-/// Up to `count` different standardised rows, from training and target by turns, in an order that
-/// depends on the seed and on the rows, but not on their order.
-PaddedRows pooled_rows(const MapData& data, const Standardised& scale, std::size_t count);
-/// The median distance between (some hundreds of) the rows; 1 if all are the same.
-double median_distance(const PaddedRows& rows);
+/// Up to `count` clusters of standardised rows of training and target, which count half each. A
+/// smooth function of the rows, except for those that a cut passes through. Beyond 4,096 rows of a
+/// sample, some of them, drawn by the seed.
+struct Landmarks {
+  Landmarks(const MapData& data, const Standardised& scale, std::size_t count);
+
+  /// The median distance between rows of different clusters, about; 1 if all are the same.
+  [[nodiscard]] double median_distance() const;
+
+  PaddedRows centres;            ///< the clusters' means
+  std::vector<double> share;     ///< of all rows
+  std::vector<double> variance;  ///< the mean squared distance from the centre
+};
 
 /// Mean and scale that give a map's outputs mean 0 on the training rows (some thousands of them)
 /// and as much variance in total as there are columns, i.e. as standardised columns have, so that

@@ -1,7 +1,8 @@
 // Nystroem features of the Gaussian kernel k (Williams and Seeger 2001): with landmarks z_1..z_N,
-// taken from training and target rows by turns, K_ij = k(z_i, z_j) = V D V' and k(x) the kernels of
-// a row with all landmarks, phi(x) = s (D^-1/2 V' k(x) - c), without the eigenvalues below 1e-6 of
-// the largest; s and c from normalise(). Inner products of phi are those of K^-1/2 k(x).
+// means of clusters of training and target rows (Zhang, Tsang and Kwok 2008), K_ij = k(z_i, z_j) =
+// V D V' and k(x) the kernels of a row with all landmarks, phi(x) = s (D^-1/2 V' k(x) - c), without
+// the eigenvalues below 1e-6 of the largest; s and c from normalise(). Inner products of phi are
+// those of K^-1/2 k(x).
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
@@ -141,11 +142,11 @@ PaddedRows inverse_root(const PaddedRows& landmarks, double width) {
 
 std::unique_ptr<FeatureMap> fit_nystroem(const MapSpec& spec, const MapData& data) {
   Standardised columns = Standardised::fit(data.train, data.weight);
-  PaddedRows landmarks = pooled_rows(data, columns, spec.size);
-  const double width = spec.width ? *spec.width : median_distance(landmarks);
-  PaddedRows projection = inverse_root(landmarks, width);
+  Landmarks landmarks(data, columns, spec.size);
+  const double width = spec.width ? *spec.width : landmarks.median_distance();
+  PaddedRows projection = inverse_root(landmarks.centres, width);
   std::vector<double> centre(projection.rows(), 0.0);
-  auto map = std::make_unique<Nystroem>(std::move(columns), width, std::move(landmarks),
+  auto map = std::make_unique<Nystroem>(std::move(columns), width, std::move(landmarks.centres),
                                         std::move(projection), std::move(centre));
   map->normalise_by(normalise(*map, data));
   return map;

@@ -255,10 +255,14 @@ std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> wei
   return sorted(positive_rows(rows, weight), hashes(rows, seed));
 }
 
-std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
-                         std::span<const int> label, int threads) {
+bool are_cells(std::size_t different, double total) {
   constexpr std::size_t few_rows = 8;
   constexpr double many_copies = 20;
+  return different < few_rows || total > many_copies * static_cast<double>(different);
+}
+
+std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
+                         std::span<const int> label, int threads) {
   constexpr std::size_t opening = 8;  // columns: a cache line
   std::vector<std::size_t> order = positive_rows(rows, weight);
   double total = 0;
@@ -293,7 +297,7 @@ std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
     }
     different += std::max<std::size_t>(1, seen.size());
   }
-  if (different < few_rows || total > many_copies * static_cast<double>(different)) return {};
+  if (are_cells(different, total)) return {};
   return found;
 }
 

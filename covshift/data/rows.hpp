@@ -141,9 +141,10 @@ struct Copy {
   std::size_t row;
   std::size_t of;
 };
-/// All copies. Rows of weight 0 are ignored. If equal rows are the rule (fewer than 8 different
-/// rows, or more than 20 of each on average), they are cells of a table rather than copies, and the
-/// result is empty.
+/// Whether equal rows are the rule (fewer than 8 different rows, or more than 20 of each on
+/// average): then they are cells of a table rather than copies.
+bool are_cells(std::size_t different, double total);
+/// All copies, none if they are cells. Rows of weight 0 are ignored.
 std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
                          std::span<const int> label, int threads = 1);
 

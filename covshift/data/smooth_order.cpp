@@ -26,14 +26,81 @@ std::vector<double> smooth_places(const Rows& rows, std::uint64_t seed) {
 
 std::vector<std::size_t> drawing_order(const Rows& rows, std::span<const double> weight,
                                        std::uint64_t seed) {
-  // The digits of a place after the second are as good as random, and still move little.
-  constexpr double turns = 97;
+  // What is left of a place after whole turns is as good as random, and still moves little.
+  constexpr double turns = 29;
   std::vector<double> key = smooth_places(rows, seed);
-  for (double& k : key) k = turns * k - std::floor(turns * k);
+  for (double& k : key) {
+    const double turned = turns * k + 0.5;  // a row of zeros is not where turns begin
+    k = turned - std::floor(turned);
+  }
   std::vector<std::size_t> order = row_order(rows, weight, seed);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t i, std::size_t j) { return key[i] < key[j]; });
   return order;
+}
+
+namespace {
+
+/// Sparse rows have few digits to differ in, and many places are the same: only equal ones count.
+/// `order` has equal rows next to each other.
+NearCopies exact_copies(const Rows& rows, std::span<const double> weight,
+                        std::span<const int> label, std::span<const std::size_t> order,
+                        std::span<const double> place) {
+  std::size_t different = 0;
+  double total = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    different += k == 0 || place[order[k]] != place[order[k - 1]] ? 1 : 0;
+    total += weight.empty() ? 1 : weight[order[k]];
+  }
+  return {copies(rows, weight, label), are_cells(different, total)};
+}
+
+}  // namespace
+
+NearCopies near_copies(const Rows& rows, std::span<const double> weight,
+                       std::span<const int> label) {
+  constexpr double near = 1e-4;     // of places
+  constexpr double nearly = 1e-10;  // squared, of entries
+  constexpr std::size_t window = 64;
+  const std::vector<double> place = smooth_places(rows, 0);
+  const auto label_of = [&](std::size_t i) { return label.empty() ? 0 : label[i]; };
+  std::vector<std::size_t> order = row_order(rows, weight, 0);
+  if (rows.sparse()) return exact_copies(rows, weight, label, order, place);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
+    return label_of(i) != label_of(j) ? label_of(i) < label_of(j) : place[i] < place[j];
+  });
+  std::vector<double> own(rows.dims());
+  std::vector<double> other(rows.dims());
+  const auto alike = [&](std::size_t i) {
+    rows.gather(i, other.data());
+    double sum = 0;
+    for (std::size_t j = 0; j < own.size() && sum <= nearly; ++j) {
+      sum += (own[j] - other[j]) * (own[j] - other[j]);
+    }
+    return sum <= nearly;
+  };
+  std::vector<std::size_t> originals;
+  NearCopies found;
+  double total = 0;
+  for (const std::size_t i : order) {
+    total += weight.empty() ? 1 : weight[i];
+    std::size_t k = originals.size();
+    bool copy = false;
+    const auto within = [&] {
+      return k > 0 && originals.size() - k < window && label_of(originals[k - 1]) == label_of(i) &&
+             place[i] - place[originals[k - 1]] < near;
+    };
+    if (within()) rows.gather(i, own.data());
+    for (; !copy && within(); --k) copy = alike(originals[k - 1]);
+    if (copy) {
+      found.copies.push_back({i, originals[k]});
+    } else {
+      originals.push_back(i);
+    }
+  }
+  found.cells = are_cells(originals.size(), total);
+  if (found.cells) found.copies.clear();
+  return found;
 }
 
 }  // namespace covshift

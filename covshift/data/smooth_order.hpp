@@ -20,4 +20,13 @@ std::vector<double> smooth_places(const Rows& rows, std::uint64_t seed);
 std::vector<std::size_t> drawing_order(const Rows& rows, std::span<const double> weight,
                                        std::uint64_t seed);
 
+/// Copies (see rows.hpp) up to what float precision or the last digits of a file may differ by, so
+/// that whether rows are copies does not depend on those. For features of unit scale.
+struct NearCopies {
+  std::vector<Copy> copies;
+  bool cells = false;  ///< equal rows are the rule, and none of them is called a copy
+};
+NearCopies near_copies(const Rows& rows, std::span<const double> weight,
+                       std::span<const int> label);
+
 }  // namespace covshift

@@ -71,7 +71,7 @@ void add_entries(const Rows& rows, std::span<const double> weight,
   }
 }
 
-/// The distinct quantiles k/(K+1) strictly between the least and the largest value. `total`: the
+/// The distinct quantiles k/(K+1) well between the least and the largest value. `total`: the
 /// weight of all rows; what the entries lack of it is the weight of 0 (sparse rows).
 std::vector<double> knots_of(std::vector<Weighted> entries, double total, std::size_t count) {
   double stored = 0;
@@ -81,6 +81,8 @@ std::vector<double> knots_of(std::vector<Weighted> entries, double total, std::s
   std::sort(entries.begin(), entries.end());
   std::vector<double> knots;
   if (entries.empty()) return knots;
+  constexpr double digits = 1e-5;  // of the range: less is no other value
+  const double apart = digits * (entries.back().first - entries.front().first);
   double below = 0;
   std::size_t next = 1;
   for (const auto& [value, share] : entries) {
@@ -93,8 +95,9 @@ std::vector<double> knots_of(std::vector<Weighted> entries, double total, std::s
       reached = true;
       ++next;
     }
-    const bool inner = value > entries.front().first && value < entries.back().first;
-    if (reached && inner && (knots.empty() || value > knots.back())) knots.push_back(value);
+    const bool inner =
+        value > entries.front().first + apart && value < entries.back().first - apart;
+    if (reached && inner && (knots.empty() || value > knots.back() + apart)) knots.push_back(value);
   }
   return knots;
 }

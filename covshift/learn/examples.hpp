@@ -60,6 +60,8 @@ class Examples : public ScaledRows {
   void collect(const BlockBody& fill, RowMatrix& out) const;
   /// out[g] = sum_i omega_gi zhat_i zhat_i' (dims x dims, lower triangle) for g < count.
   void grams(int count, const MomentWeights& fill, std::vector<Eigen::MatrixXd>& out) const;
+  /// ||G zhat_i||^2 of every example, for a lower triangular G.
+  [[nodiscard]] std::vector<double> squared_norms(const RowMatrix& g) const;
   /// sum_i a_i r_i zhat_ij^2 for each dimension j.
   [[nodiscard]] std::vector<double> squares() const;
   /// out = M x, M = sum_i a_i r_i zhat_i zhat_i', for any number of columns; dense data only.

@@ -88,6 +88,45 @@ void Examples::grams(int count, const MomentWeights& fill,
   }
 }
 
+std::vector<double> Examples::squared_norms(const RowMatrix& g) const {
+  // A strip of G's rows at a time: those end at its last column.
+  constexpr std::size_t strip = 16;
+  const auto d = static_cast<std::size_t>(dims());
+  const std::size_t pitch = padded(d);
+  std::vector<std::vector<double>> strips;
+  for (std::size_t k = 0; k < d; k += strip) {
+    const std::size_t end = std::min(k + strip, d);
+    std::vector<double>& packed = strips.emplace_back((end - k) * padded(end));
+    for (std::size_t l = k; l < end; ++l) {
+      std::copy_n(g.data() + l * d, l + 1, packed.data() + (l - k) * padded(end));
+    }
+  }
+  std::vector<double> out(size());
+  each_lane([&](std::size_t begin, std::size_t end, std::size_t /*lane*/) {
+    std::vector<double> rows(block_rows * pitch);
+    std::array<double, strip * block_rows> product{};
+    for (std::size_t first = begin; first < end; first += block_rows) {
+      const std::size_t n = std::min(block_rows, end - first);
+      std::fill(rows.begin(), rows.end(), 0.0);
+      for (std::size_t b = 0; b < n; ++b) {
+        each_entry(first + b, [&](std::size_t j, double z) { rows[b * pitch + j] += z; });
+      }
+      for (std::size_t s = 0; s < strips.size(); ++s) {
+        const std::size_t columns = std::min((s + 1) * strip, d);
+        const std::size_t count = columns - s * strip;
+        kernels().times({rows.data(), pitch, n, columns}, strips[s].data(), count, product.data());
+        for (std::size_t l = 0; l < count; ++l) {
+          for (std::size_t b = 0; b < n; ++b) {
+            const double x = product[l * block_rows + b];
+            out[first + b] += x * x;
+          }
+        }
+      }
+    }
+  });
+  return out;
+}
+
 /// In tiles of columns: all vectors together do not fit into the cache beside a block of long rows.
 double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
   constexpr std::size_t tile = 264;  // above the limit up to which kernels prefetch the next block

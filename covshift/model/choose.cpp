@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "covshift/base/error.hpp"
 #include "covshift/data/rows.hpp"
+#include "covshift/data/smooth_order.hpp"
 #include "covshift/model/setting.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 #include "covshift/select/mixture.hpp"
@@ -53,10 +55,12 @@ bool few_bends(const MatrixView& x) {
   std::size_t count = x.cols;
   for (std::size_t j = 0; j < x.cols && count <= most; ++j) {
     const std::vector<double> values = take_column(x, static_cast<std::int32_t>(j));
-    const auto other =
-        std::find_if(values.begin(), values.end(), [&](double v) { return v != values.front(); });
-    const bool third = std::any_of(other, values.end(),
-                                   [&](double v) { return v != values.front() && v != *other; });
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    constexpr double digits = 1e-5;  // of the range: less is no other value
+    const double inner = digits * (*high - *low);
+    const bool third = std::any_of(
+        values.begin(), values.end(),
+        [&, low = *low, high = *high](double v) { return v > low + inner && v < high - inner; });
     if (third) count += knots;
   }
   return count <= most;
@@ -96,21 +100,31 @@ struct SampledData {
                  : std::accumulate(d.sample_weight.begin(), d.sample_weight.end(), 0.0);
     };
     const GivenDensities& given = all.given_train;
-    const bool alone =
-        given.log_ratio.empty() && given.log_generalization.empty() && given.views.empty();
-    if (all.features.rows <= most || !alone) return;
-    const std::vector<std::size_t> rows =
-        stratified_sample(all.features, all.labels, all.sample_weight, most, seed);
-    features = take_rows(all.features, rows);
-    data.features = features.view();
-    data.features.finite = all.features.finite;
-    for (const std::size_t i : rows) {
-      labels.push_back(all.labels[i]);
-      if (!all.sample_weight.empty()) weight.push_back(all.sample_weight[i]);
+    if (!given.log_ratio.empty() || !given.log_generalization.empty() || !given.views.empty()) {
+      return;
     }
-    data.labels = labels;
+    if (all.features.rows > most) {
+      const std::vector<std::size_t> rows =
+          stratified_sample(all.features, all.labels, all.sample_weight, most, seed);
+      features = take_rows(all.features, rows);
+      data.features = features.view();
+      data.features.finite = all.features.finite;
+      for (const std::size_t i : rows) {
+        labels.push_back(all.labels[i]);
+        if (!all.sample_weight.empty()) weight.push_back(all.sample_weight[i]);
+      }
+      data.labels = labels;
+      data.sample_weight = weight;
+      share = total(data) / total(all);
+    }
+    // Near copies leave together, in whatever way rows are left out.
+    const NearCopies near = near_copies(Rows(data.features, {}), data.sample_weight, data.labels);
+    if (near.copies.empty()) return;
+    std::vector<double> merged(data.sample_weight.begin(), data.sample_weight.end());
+    merged.resize(data.features.rows, 1.0);
+    for (const Copy& c : near.copies) merged[c.of] += std::exchange(merged[c.row], 0.0);
+    weight = std::move(merged);
     data.sample_weight = weight;
-    share = total(data) / total(all);
   }
   SampledData(const SampledData&) = delete;
   SampledData& operator=(const SampledData&) = delete;
@@ -132,8 +146,8 @@ struct Trial {
 
 class Chooser {
  public:
-  Chooser(const Plan& plan, const TrainingData& data, bool merged, const Shift& shift,
-          const Game& game, const FitOptions& options)
+  Chooser(const Plan& plan, const TrainingData& data, const Shift& shift, const Game& game,
+          const FitOptions& options)
       : plan_(plan),
         game_(game),
         options_(options),
@@ -141,7 +155,7 @@ class Chooser {
         // A grid that the caller gives is tried as it is, on all rows.
         refine_(options.lambdas.empty()),
         sample_(data, refine_ ? most_rows : data.features.rows, options.solve.seed),
-        cv_(cross_validation(options, merged)) {
+        cv_(cross_validation(options)) {
     if (plan.uses_ratio()) {
       const TrainingData& own = sample_.data;
       const std::vector<double> log_weight = shift.at(own.features, own.given_train).log_weight;
@@ -159,6 +173,7 @@ class Chooser {
     if (refine_) {
       cv_.lambdas = default_lambdas();
       cv_.patience = patience;
+      cv_.leave_one_out = true;
     }
     if (plan.lambda.kind == LambdaChoice::Kind::fixed) cv_.lambdas = {plan.lambda.value};
   }
@@ -364,14 +379,13 @@ class Chooser {
 
 bool Plan::uses_ratio() const { return shifted(*this) || lambda.kind == LambdaChoice::Kind::iwcv; }
 
-CrossValidation cross_validation(const FitOptions& options, bool merged) {
+CrossValidation cross_validation(const FitOptions& options) {
   CrossValidation cv;
   cv.lambdas = options.lambdas;
   cv.folds = options.folds;
   cv.seed = options.solve.seed;
   cv.threads = options.solve.threads;
   cv.solve = options.solve;
-  cv.copies_merged = merged;
   cv.cancelled = options.cancelled;
   return cv;
 }
@@ -420,12 +434,12 @@ Plan plan_of(const TrainingData& data, const FitOptions& options) {
   return plan;
 }
 
-Choice choose(const Plan& plan, const TrainingData& data, bool merged, const Shift& shift,
-              const Game& game, const FitOptions& options) {
+Choice choose(const Plan& plan, const TrainingData& data, const Shift& shift, const Game& game,
+              const FitOptions& options) {
   if (plan.rule == Plan::Rule::only && plan.lambda.kind == LambdaChoice::Kind::fixed) {
     return {{{plan.maps[0], plan.assumptions[0], plan.lambda.value}}, {}, ""};
   }
-  return Chooser(plan, data, merged, shift, game, options).run();
+  return Chooser(plan, data, shift, game, options).run();
 }
 
 }  // namespace covshift

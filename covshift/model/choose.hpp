@@ -44,11 +44,11 @@ struct Choice {
   std::vector<Candidate> tried;
   std::string reason;  ///< in words
 };
-/// `merged`: copies among the data are merged. `shift`: estimated, under any assumption.
-Choice choose(const Plan& plan, const TrainingData& data, bool merged, const Shift& shift,
-              const Game& game, const FitOptions& options);
+/// `shift`: estimated, under any assumption.
+Choice choose(const Plan& plan, const TrainingData& data, const Shift& shift, const Game& game,
+              const FitOptions& options);
 
 /// Cross validation with the options of the fit.
-CrossValidation cross_validation(const FitOptions& options, bool merged);
+CrossValidation cross_validation(const FitOptions& options);
 
 }  // namespace covshift

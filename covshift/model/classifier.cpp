@@ -78,9 +78,10 @@ struct CheckedData {
       data.target = &target;
     }
     const GivenDensities& densities = given.given_train;
-    merged = densities.log_ratio.empty() && densities.log_generalization.empty() &&
-             densities.views.empty();
-    if (!merged) return;
+    if (!densities.log_ratio.empty() || !densities.log_generalization.empty() ||
+        !densities.views.empty()) {
+      return;
+    }
     weights = merge_copies(Rows(data.features, {}), data.sample_weight, data.labels, threads);
     data.sample_weight = weights;
   }
@@ -89,7 +90,6 @@ struct CheckedData {
 
   TrainingData data;
   MatrixView target;
-  bool merged = false;  ///< copies are merged
   std::vector<double> weights;
 };
 
@@ -210,7 +210,7 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   const std::shared_ptr<const Game> game = game_for(options, plan.method, data.classes);
   const Shift shift =
       estimate_shift(data, given.sample_weight, plan, options).cautious(plan.caution);
-  const Choice choice = choose(plan, data, checked.merged, shift, *game, options);
+  const Choice choice = choose(plan, data, shift, *game, options);
 
   Classifier model(shift.assuming(shared_assumption(choice)));
   model.method_ = choice.components.size() > 1
@@ -220,7 +220,7 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   model.game_ = game;
   model.costs_ = options.costs;
   FitReport report;
-  Unseen unseen(data, *game, cross_validation(options, checked.merged), options.held_out);
+  Unseen unseen(data, *game, cross_validation(options), options.held_out);
   std::map<std::string, std::shared_ptr<const Mapped>> by_maps;
   for (const Chosen& c : choice.components) {
     std::shared_ptr<const Mapped>& mapped = by_maps[c.features];

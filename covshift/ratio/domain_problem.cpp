@@ -5,7 +5,7 @@
 
 #include "covshift/base/threads.hpp"
 #include "covshift/kernel/kernels.hpp"
-#include "covshift/learn/examples.hpp"
+#include "covshift/learn/leave_one_out.hpp"
 
 namespace covshift {
 namespace {
@@ -184,48 +184,9 @@ void DomainProblem::polish(Fit& fit, double lambda, int threads) const {
   }
 }
 
-std::vector<double> DomainProblem::leverages(double lambda, std::span<const double> log_odds,
-                                             int threads) const {
-  const std::optional<Factored> factored = factor(lambda, log_odds, threads);
-  if (!factored) return {};
-  const auto d = static_cast<Eigen::Index>(dims_ + 1);
-  RowMatrix root = RowMatrix::Identity(d, d);  // G, lower triangular: H^-1 = G'G
-  factored->root.matrixL().solveInPlace(root);
-  root = root * factored->scale.asDiagonal();
-
-  // |G z|^2, a strip of G's rows at a time: those end at its last column.
-  constexpr std::size_t strip = 16;
-  const std::size_t blocks = (size() + block_rows - 1) / block_rows;
-  std::vector<double> out(size());
-  std::vector<std::vector<double>> strips;
-  for (std::size_t k = 0; k < dims_ + 1; k += strip) {
-    const std::size_t end = std::min(k + strip, dims_ + 1);
-    std::vector<double>& packed = strips.emplace_back((end - k) * padded(end));
-    for (std::size_t l = k; l < end; ++l) {
-      std::copy_n(root.row(static_cast<Eigen::Index>(l)).data(), l + 1,
-                  packed.data() + (l - k) * padded(end));
-    }
-  }
-  const std::size_t tasks = std::min<std::size_t>(blocks, 16);
-  parallel_tasks(threads, tasks, [&](std::size_t task) {
-    std::vector<double> g(strip * block_rows);
-    for (std::size_t block = blocks * task / tasks; block < blocks * (task + 1) / tasks; ++block) {
-      const std::size_t first = block * block_rows;
-      const std::size_t n = std::min(block_rows, size() - first);
-      for (std::size_t s = 0; s < strips.size(); ++s) {
-        const std::size_t end = std::min((s + 1) * strip, dims_ + 1);
-        const std::size_t labels = end - s * strip;
-        kernels().times({features_.values.data() + first * stride_, stride_, n, end},
-                        strips[s].data(), labels, g.data());
-        for (std::size_t l = 0; l < labels; ++l) {
-          for (std::size_t b = 0; b < n; ++b) {
-            out[first + b] += g[l * block_rows + b] * g[l * block_rows + b];
-          }
-        }
-      }
-    }
-  });
-  return out;
+std::vector<double> DomainProblem::leave_one_out(double lambda, std::span<const double> log_odds,
+                                                 int threads) const {
+  return covshift::leave_one_out(Examples(problem(lambda, {}), threads), log_odds);
 }
 
 }  // namespace covshift

@@ -51,10 +51,9 @@ class DomainProblem {
   [[nodiscard]] bool is_target(std::size_t i) const { return labels_[i] == 1; }
   /// u.x_i + b of every row.
   [[nodiscard]] std::vector<double> log_odds(const Fit& fit, int threads) const;
-  /// z_i' H^-1 z_i of every row, z = (x, 1), H the Hessian of the objective at these log odds; for
-  /// dense rows. Empty if H cannot be factored.
-  [[nodiscard]] std::vector<double> leverages(double lambda, std::span<const double> log_odds,
-                                              int threads) const;
+  /// Of every row, by a fit without it (learn/leave_one_out.hpp).
+  [[nodiscard]] std::vector<double> leave_one_out(double lambda, std::span<const double> log_odds,
+                                                  int threads) const;
 
  private:
   /// The Hessian at log odds, with a unit diagonal: scale^-1 L L' scale^-1.

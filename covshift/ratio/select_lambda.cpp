@@ -60,23 +60,6 @@ Score summarise(double lambda, const DomainProblem& problem, std::span<const dou
   return {lambda, mean, std::sqrt(variance / problem.total())};
 }
 
-/// Log odds of each row by a fit without it, approximately: one Newton step from the fit of all,
-///     eta_i + g q_i / (1 - h q_i),   q_i = z_i' H^-1 z_i,
-/// g and h the row's own gradient and curvature (Rad and Maleki 2020). Empty if H is singular.
-std::vector<double> leave_one_out(const DomainProblem& problem, const DomainProblem::Fit& fit,
-                                  double lambda, int threads) {
-  std::vector<double> odds = problem.log_odds(fit, threads);
-  const std::vector<double> leverage = problem.leverages(lambda, odds, threads);
-  if (leverage.empty()) return {};
-  for (std::size_t i = 0; i < odds.size(); ++i) {
-    const double p = 1 / (1 + std::exp(-odds[i]));
-    const double share = problem.weight()[i] / problem.total();
-    const double kept = std::max(1 - share * p * (1 - p) * leverage[i], 1e-3);
-    odds[i] += share * (p - (problem.is_target(i) ? 1 : 0)) * leverage[i] / kept;
-  }
-  return odds;
-}
-
 /// Rows dealt to folds along the projection on the difference of the samples' means, each sample
 /// separately.
 std::vector<int> deal_along_shift(const DomainProblem& problem, int folds, int threads) {
@@ -136,7 +119,8 @@ std::vector<Score> path_by_leave_one_out(const DomainProblem& problem, const Rat
   return walk(problem.total(), options, report, [&](double lambda) -> std::optional<Score> {
     fit = problem.solve(lambda, path_tolerance, threads, fit ? &*fit : nullptr);
     if (!fit) return {};
-    const std::vector<double> held_out = leave_one_out(problem, *fit, lambda, threads);
+    const std::vector<double> held_out =
+        problem.leave_one_out(lambda, problem.log_odds(*fit, threads), threads);
     if (held_out.empty()) return {};
     return summarise(lambda, problem, held_out);
   });
@@ -221,7 +205,8 @@ std::optional<double> leave_one_out_gain(const DomainProblem& problem,
   const auto columns = static_cast<double>(problem.dims() + 1);
   const double work = static_cast<double>(problem.size()) * columns * columns;
   if (problem.sparse() || problem.dims() > leave_one_out_limit || work > most_work) return {};
-  const std::vector<double> held_out = leave_one_out(problem, fit, lambda, threads);
+  const std::vector<double> held_out =
+      problem.leave_one_out(lambda, problem.log_odds(fit, threads), threads);
   if (held_out.empty()) return {};
   return summarise(lambda, problem, held_out).mean - likelihood_of_shares(problem);
 }

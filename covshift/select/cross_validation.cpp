@@ -7,7 +7,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/rows.hpp"
-#include "covshift/learn/examples.hpp"
+#include "covshift/learn/leave_one_out.hpp"
 
 namespace covshift {
 namespace {
@@ -34,7 +34,7 @@ std::vector<int> checked_folds(const Problem& problem, const CrossValidation& op
   sound.lambda = 1;  // not used
   check_settings(sound);
   std::vector<int> fold = stratified_folds(problem.features, problem.labels, problem.sample_weight,
-                                           options.folds, options.seed, options.copies_merged);
+                                           options.folds, options.seed);
   const auto counted = static_cast<std::size_t>(
       std::count_if(fold.begin(), fold.end(), [](int f) { return f >= 0; }));
   if (options.folds < 2 || static_cast<std::size_t>(options.folds) > counted) {
@@ -71,6 +71,58 @@ SolveOptions fold_options(const CrossValidation& options) {
   return solve_options;
 }
 
+/// Two classes of log loss, and a Hessian that costs no more than the fits of folds.
+bool can_leave_one_out(const Problem& problem) {
+  constexpr double most_work = 5e8;
+  const auto columns = static_cast<double>(problem.features.cols + 1);
+  const bool dense = problem.features.storage.index() < 2;
+  return problem.game->smooth() && problem.game->labels() == 2 && dense &&
+         problem.penalty == Penalty::squared &&
+         static_cast<double>(problem.features.rows) * columns * columns <= most_work;
+}
+
+/// Potentials of each row, by the fit without it: of all rows, to start the next from, and one
+/// step.
+void leave_one_out_psi(const Problem& problem, const CrossValidation& options, Solution& solution,
+                       double* psi) {
+  const Examples examples(problem, options.threads);
+  SolveOptions solve_options = fold_options(options);
+  solve_options.threads = options.threads;
+  const Solution before = std::move(solution);
+  solve_options.start = before.weights;
+  solution = solve(examples, solve_options);
+  if (solution.status == Status::stopped) throw Error(Error::Kind::stopped, "stopped");
+  std::vector<double> at(examples.size() * 2);
+  examples.potentials(Eigen::Map<const RowMatrix>(solution.weights.data(), examples.dims(), 2),
+                      at.data());
+  std::vector<double> odds;
+  for (std::size_t i = 0; i < examples.size(); ++i) odds.push_back(at[2 * i + 1] - at[2 * i]);
+  odds = leave_one_out(examples, odds);
+  if (odds.empty()) {
+    throw Error(Error::Kind::numeric,
+                fmt::format("the Hessian at lambda {} is singular; choose a larger lambda",
+                            problem.lambda));
+  }
+  for (std::size_t i = 0; i < examples.size(); ++i) psi[2 * examples.row(i) + 1] = odds[i];
+}
+
+/// The same by fits without folds, each started from its last.
+void fold_psi(const Problem& problem, const CrossValidation& options, const std::vector<int>& fold,
+              std::vector<Solution>& solutions, double* psi) {
+  parallel_tasks(options.threads, solutions.size(), [&](std::size_t f) {
+    const auto own = static_cast<int>(f);
+    const std::vector<double> weight = weights_without(problem, fold, own);
+    Problem training = problem;
+    training.sample_weight = weight;
+    SolveOptions solve_options = fold_options(options);
+    const Solution before = std::move(solutions[f]);
+    solve_options.start = before.weights;
+    solve_options.start_adversary = before.adversary;
+    solutions[f] = solve_or_throw(training, solve_options);
+    held_out_psi(problem, fold, own, solutions[f].weights, psi);
+  });
+}
+
 /// True if each of the last `patience` points is worse than the one before it.
 bool rising(std::span<const CrossValidated> points, int patience) {
   const auto n = static_cast<std::size_t>(patience);
@@ -100,29 +152,22 @@ HeldOut held_out(const Problem& problem, const CrossValidation& options) {
     const double own = problem.sample_weight.empty() ? 1 : problem.sample_weight[i];
     out.count.push_back(fold[i] < 0 ? 0 : own);
   }
-  std::vector<Solution> solutions(static_cast<std::size_t>(options.folds));
+  const bool one_by_one = options.leave_one_out && can_leave_one_out(problem);
+  std::vector<Solution> solutions(one_by_one ? 1 : static_cast<std::size_t>(options.folds));
   std::vector<double> psi(m * k);
   for (const double lambda : lambdas) {
-    const std::size_t first = out.losses.size();
+    Problem own = problem;
+    own.lambda = lambda;
+    if (one_by_one) {
+      leave_one_out_psi(own, options, solutions[0], psi.data());
+    } else {
+      fold_psi(own, options, fold, solutions, psi.data());
+    }
     out.lambdas.push_back(lambda);
-    out.losses.resize(first + m, 0.0);
-    parallel_tasks(options.threads, solutions.size(), [&](std::size_t f) {
-      const auto own = static_cast<int>(f);
-      const std::vector<double> weight = weights_without(problem, fold, own);
-      Problem training = problem;
-      training.sample_weight = weight;
-      training.lambda = lambda;
-      SolveOptions solve_options = fold_options(options);
-      const Solution before = std::move(solutions[f]);
-      solve_options.start = before.weights;
-      solve_options.start_adversary = before.adversary;
-      solutions[f] = solve_or_throw(training, solve_options);
-      held_out_psi(problem, fold, own, solutions[f].weights, psi.data());
-      for (std::size_t i = 0; i < m; ++i) {
-        if (fold[i] != own) continue;
-        out.losses[first + i] = problem.game->loss_at({psi.data() + i * k, k}, problem.labels[i]);
-      }
-    });
+    for (std::size_t i = 0; i < m; ++i) {
+      const double loss = problem.game->loss_at({psi.data() + i * k, k}, problem.labels[i]);
+      out.losses.push_back(fold[i] < 0 ? 0 : loss);
+    }
     if (options.keep_potentials) {
       out.potentials.insert(out.potentials.end(), psi.begin(), psi.end());
     }

@@ -21,7 +21,9 @@ struct CrossValidation {
   /// importance; 0: try all.
   int patience = 0;
   bool keep_potentials = false;
-  bool copies_merged = false;  ///< sample weights count copies already (see merge_copies)
+  /// Leave out single rows instead of folds where that is cheap: two classes of log loss, at most
+  /// 5 10^8 rows times columns squared (learn/leave_one_out.hpp).
+  bool leave_one_out = false;
   unsigned long long seed = 0;
   int threads = 0;
   SolveOptions solve;               ///< for each fit; threads, seed, start and observer are ignored

@@ -19,6 +19,7 @@ from ._core import __version__
 from ._diagnose import Diagnosis, diagnose
 from ._fitted import Certificate, Tried, View
 from ._methods import (
+    add_untyped,
     adv01,
     auto,
     iw,
@@ -75,3 +76,5 @@ __all__ = [
     "robust_view",
     "svm",
 ]
+add_untyped(globals())
+del add_untyped

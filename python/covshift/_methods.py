@@ -1,4 +1,7 @@
-"""A constructor for each row of the table of methods: a loss and a generalization assumption."""
+"""A constructor for each row of the table of methods: a loss and a generalization assumption.
+
+Those written here are known to type checkers; any other row gets its own by ``add_untyped``.
+"""
 
 from __future__ import annotations
 
@@ -64,6 +67,17 @@ def _like(
         return constructor
 
     return made
+
+
+def add_untyped(module: dict[str, Any]) -> None:
+    """Adds the rows of the table for which no constructor is written below, unknown to type checkers."""
+    for name, _, _, summary in _core.methods():
+        name = name.replace("-", "_")
+        if name not in module:
+            named = lambda: None  # noqa: E731
+            named.__name__, named.__doc__ = name, f"{summary[:1].upper()}{summary[1:]}."
+            module[name] = _like(RobustClassifier)(named)
+            module["__all__"].append(name)
 
 
 @_like(RobustClassifier)

@@ -279,10 +279,9 @@ TEST(Maps, DoNotDependOnTheScaleOfColumnsIfTheyHaveAKernel) {
   Matrix moved = x;
   for (std::size_t i = 0; i < 60; ++i) moved.values[i * 2] = 1e4 * x.values[i * 2] - 5e5;
   for (const char* maps : {"nystroem:20", "fourier:20"}) {
-    // The same landmarks: they are drawn by a hash of the row.
-    const std::string all = std::string(maps) == "nystroem:20" ? "nystroem:60" : maps;
-    const Features one = Features::fit(one_view(2, all + ":2"), {x.view(), {}, nullptr, 2});
-    const Features other = Features::fit(one_view(2, all + ":2"), {moved.view(), {}, nullptr, 2});
+    const std::string own = std::string(maps) + ":2";
+    const Features one = Features::fit(one_view(2, own), {x.view(), {}, nullptr, 2});
+    const Features other = Features::fit(one_view(2, own), {moved.view(), {}, nullptr, 2});
     const Matrix a = one.apply(x.view());
     const Matrix b = other.apply(moved.view());
     for (std::size_t i = 1; i < 60; ++i) {
@@ -302,6 +301,45 @@ TEST(Maps, LandmarksComeFromBothSamplesAndAreDifferent) {
   const auto landmarks = few.to_json()[0].at("landmarks").get<std::vector<double>>();
   ASSERT_EQ(landmarks.size(), 2U);
   EXPECT_NE(landmarks[0], landmarks[1]);
+}
+
+TEST(Maps, LandmarksAreMeansOfClusters) {
+  // Two groups, of which the target is a third.
+  const Matrix x = dense(6, 1, {-1, -2, -3, 1, 2, 3});
+  const Matrix other = dense(2, 1, {7, 9});
+  const MatrixView target = other.view();
+  const Features features = Features::fit(one_view(1, "nystroem:3:1"), {x.view(), {}, &target, 0});
+  const nlohmann::json map = features.to_json()[0];
+  const double factor = map["columns"]["factor"][0].get<double>();
+  auto found = map["landmarks"].get<std::vector<double>>();
+  std::sort(found.begin(), found.end());
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_NEAR(found[0], -2 * factor, 1e-12);
+  EXPECT_NEAR(found[1], 2 * factor, 1e-12);
+  EXPECT_NEAR(found[2], std::min(8.0, 8 * factor), 1e-12);
+}
+
+TEST(Maps, WithLandmarksChangeLittleWithTheData) {
+  const Matrix x = normal_rows(300, 4, 12);
+  Random random(1);
+  Matrix jittered = x;
+  Matrix reversed = x;
+  for (double& v : jittered.values) v += 1e-7 * random.normal();
+  for (std::size_t i = 0; i < 300; ++i) {
+    for (std::size_t j = 0; j < 4; ++j) reversed.values[4 * i + j] = x.values[4 * i + 3 - j];
+  }
+  const auto distances = [](const Matrix& rows, std::uint64_t seed) {
+    const Features features =
+        Features::fit(one_view(4, "nystroem:50"), {rows.view(), {}, nullptr, seed});
+    const Matrix mapped = features.apply(rows.view());
+    std::vector<double> out;
+    for (std::size_t i = 1; i < 300; ++i) out.push_back(distance(row(mapped, 0), row(mapped, i)));
+    return out;
+  };
+  const std::vector<double> plain = distances(x, 0);
+  for (const auto& other : {distances(jittered, 0), distances(reversed, 0), distances(x, 1)}) {
+    for (std::size_t i = 0; i < plain.size(); ++i) ASSERT_NEAR(other[i], plain[i], 1e-5) << i;
+  }
 }
 
 TEST(Maps, AreTheSameForAWeightOfTwoAsForTheRowTwice) {

@@ -7,7 +7,7 @@ import pytest
 
 import covshift
 import covshift.plot
-from covshift import _core, _options
+from covshift import _core, _methods, _options
 from covshift._options import _TYPES
 
 TABLES = _core.options()
@@ -73,6 +73,18 @@ def test_methods_follow_the_table():
             **defaults, "loss": "hinge", "generalize": generalize, "lam": 0.3}
     with pytest.raises(TypeError, match="lamda"):
         covshift.robust(lamda=0.1)
+
+
+def test_a_row_of_the_table_suffices(monkeypatch):
+    rows = [*_core.methods(), ("new-01", "zero-one", "train", "one more, of zero-one loss")]
+    monkeypatch.setattr(_core, "methods", lambda: rows)
+    module = {"lr": covshift.lr, "__all__": []}
+    monkeypatch.setitem(_methods._OPTIONS, "new_01", {"loss": "zero-one", "generalize": "train"})
+    _methods.add_untyped(module)
+    assert module["lr"] is covshift.lr and "lr" not in module["__all__"]
+    assert "new_01" in module["__all__"] and module["new_01"].__doc__.startswith("One more, of zero-one loss.")
+    model = module["new_01"](lam=0.1)
+    assert (model.loss, model.generalize, model.lam) == ("zero-one", "train", 0.1)
 
 
 def test_threads_and_n_jobs(monkeypatch):

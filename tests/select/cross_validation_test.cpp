@@ -161,6 +161,24 @@ TEST(CrossValidation, IsTheMeanHeldOutLoss) {
   }
 }
 
+TEST(CrossValidation, LeavesOutSingleRowsWhereThatIsCheap) {
+  const auto game = log_game(2);
+  const Data d = draw(*game, 41);
+  CrossValidation cv;
+  cv.lambdas = {0.01};
+  cv.folds = 41;  // a row each
+  cv.solve.tolerance = 1e-12;
+  const double by_fits = cross_validate(d.problem, cv)[0].loss;
+  cv.folds = 5;
+  const double by_folds = cross_validate(d.problem, cv)[0].loss;
+  cv.leave_one_out = true;
+  const double approximate = cross_validate(d.problem, cv)[0].loss;
+  EXPECT_NEAR(approximate, by_fits, 4e-3);  // a step, and another share of the penalty
+  EXPECT_NE(approximate, by_folds);
+  cv.seed = 9;  // nothing is dealt
+  EXPECT_EQ(cross_validate(d.problem, cv)[0].loss, approximate);
+}
+
 TEST(CrossValidation, DoesNotDependOnThreads) {
   const auto game = zero_one_game(2);
   const Data d = draw(*game, 80);
@@ -213,6 +231,47 @@ TEST(Folds, ChangeLittleWithTheData) {
   EXPECT_LE(differ(folds(x, 0), folds(jittered, 0)), 4);
   EXPECT_LE(differ(folds(x, 0), folds(reordered, 0)), 2);
   EXPECT_GT(differ(folds(x, 0), folds(x, 1)), 200);
+}
+
+TEST(Folds, OneRowMoreMovesFewOthers) {
+  Random random(4);
+  const std::size_t rows = 500;
+  std::vector<double> x;
+  std::vector<int> y;
+  for (std::size_t i = 0; i < rows; ++i) {
+    x.push_back(random.normal());
+    x.push_back(random.normal());
+    y.push_back(static_cast<int>(i % 2));
+  }
+  const std::vector<int> before =
+      stratified_folds(MatrixView::dense(x.data(), rows - 1, 2), y, {}, 5, 0);
+  const std::vector<int> after =
+      stratified_folds(MatrixView::dense(x.data(), rows, 2), y, {}, 5, 0);
+  int moved = 0;
+  for (std::size_t i = 0; i + 1 < rows; ++i) moved += before[i] != after[i] ? 1 : 0;
+  EXPECT_LE(moved, 4);  // one at the end of each fold but the last
+}
+
+TEST(Folds, KeepCopiesTogetherThatDifferInTheLastDigits) {
+  Random random(5);
+  const std::size_t rows = 300;
+  std::vector<double> x;
+  std::vector<int> y;
+  for (std::size_t i = 0; i < rows; ++i) {  // three of each, as of ages and categories
+    const double one = std::round(3 * std::sin(7.0 * static_cast<double>(i / 3))) / 3;
+    const double other = static_cast<double>(i / 3 % 11);
+    for (const double v : {one, other}) x.push_back(v + 1e-7 * random.normal());
+    y.push_back(static_cast<int>(i / 3 % 2));
+  }
+  const std::vector<int> fold = stratified_folds(MatrixView::dense(x.data(), rows, 2), y, {}, 5, 0);
+  for (std::size_t i = 0; i < rows; ++i) EXPECT_EQ(fold[i], fold[i / 3 * 3]) << i;
+  std::vector<double> exact;
+  for (const double v : x) exact.push_back(std::round(v * 3) / 3);
+  const std::vector<int> other =
+      stratified_folds(MatrixView::dense(exact.data(), rows, 2), y, {}, 5, 0);
+  int moved = 0;
+  for (std::size_t i = 0; i < rows; ++i) moved += fold[i] != other[i] ? 1 : 0;
+  EXPECT_LE(moved, 15);  // a group at the end of each fold
 }
 
 TEST(CrossValidation, RefinesLambdaByAParabola) {
