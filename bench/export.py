@@ -64,8 +64,8 @@ def row(name, model, columns):
         times["onnx one"].append(seconds(lambda: [session.run(ask, {"X": one}) for _ in range(200)]) / 200)
     t = {key: statistics.median(values) for key, values in times.items()}
     return (
-        f"| {name} | {stored / 1e3:.0f} | {len(file) / 1e3:.0f} | {1e3 * exported:.1f} | {1e3 * t['ours']:.0f} | "
-        f"{1e3 * t['onnx']:.0f} | {1e6 * t['one']:.0f} | {1e6 * t['onnx one']:.0f} | {error:.0e} |"
+        f"| {name} | {stored / 1e3:.0f} | {len(file) / 1e3:.0f} | {1e3 * exported:.1f} | {1e3 * t['ours']:.1f} | "
+        f"{1e3 * t['onnx']:.1f} | {1e6 * t['one']:.0f} | {1e6 * t['onnx one']:.0f} | {error:.0e} |"
     )
 
 
@@ -74,11 +74,9 @@ def main():
     mark = "<!-- Written by bench/export.py. -->\n"
     table = [
         "",
-        "## Size and speed",
-        "",
-        f"Processor time of one thread, median of seven rounds, both in Python: {ROWS:,} rows at once, and a row alone "
-        "(where the checks of the Python",
-        f"package take most of the time). onnxruntime {onnxruntime.__version__}.",
+        f"Processor time of one thread, median of seven rounds, both called from Python: {ROWS:,} rows at once, and a row "
+        "alone.",
+        f"onnxruntime {onnxruntime.__version__}; load average {os.getloadavg()[0]:.0f} on {os.cpu_count()} cores.",
         "",
         "| model | model file, kB | ONNX, kB | export, ms | predict_proba, ms | onnxruntime, ms | a row, µs | a row, "
         "onnxruntime, µs | largest difference |",

@@ -163,6 +163,7 @@ ScaledInputs scaled_inputs(Graph& g, const Preparation& preparation, const json&
     rows.x = from_matrix(g, sources);
   } else {  // all inputs before any other tensor, which must not take their names
     std::vector<Tensor> given;
+    given.reserve(sources.size());
     for (const Source& source : sources) {
       given.push_back(
           g.input(source.name, source.categories ? TensorType::text : TensorType::number, 1));

@@ -124,7 +124,7 @@ Tensor Export::given_log(const Tensor& x) {
 std::string Export::view_column(std::size_t view, const char* which) const {
   const std::string& name = model_.preparation().views().names[view];
   for (const json& own : body_.at("view_columns")) {
-    const auto column = own.at(which).get<std::string>();
+    auto column = own.at(which).get<std::string>();
     if (own.at("view") == name && !column.empty()) return column;
   }
   return "";
