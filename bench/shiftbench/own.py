@@ -15,7 +15,7 @@ import numpy as np
 PROBABLE = ("lr", "iw", "robust", "robust-view", "overlap")  # log loss: their answers are probabilities
 DECIDING = ("adv01", "robust01", "robust01-view", "overlap01", "svm", "iw-svm")  # judged by accuracy alone
 VIEWS = ("--views", "each")
-LIMIT = 300  # seconds
+LIMIT = 3600  # seconds by the clock, for a program that hangs: run.py limits processor time
 
 
 class Program:
