@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "covshift/base/random.hpp"
 
@@ -101,6 +102,18 @@ NearCopies near_copies(const Rows& rows, std::span<const double> weight,
   found.cells = are_cells(originals.size(), total);
   if (found.cells) found.copies.clear();
   return found;
+}
+
+std::vector<double> merge_near_copies(const Rows& rows, std::span<const double> weight,
+                                      std::span<const int> label) {
+  constexpr std::size_t most_numbers = 2'000'000;
+  if (rows.size() * rows.dims() > most_numbers) return merge_copies(rows, weight, label);
+  const NearCopies near = near_copies(rows, weight, label);
+  std::vector<double> merged(weight.begin(), weight.end());
+  if (near.copies.empty()) return merged;
+  merged.resize(rows.size(), 1.0);
+  for (const Copy& copy : near.copies) merged[copy.of] += std::exchange(merged[copy.row], 0.0);
+  return merged;
 }
 
 }  // namespace covshift

@@ -29,4 +29,8 @@ struct NearCopies {
 NearCopies near_copies(const Rows& rows, std::span<const double> weight,
                        std::span<const int> label);
 
+/// merge_copies (rows.hpp) of near copies; of more than 2 million numbers, of exact ones.
+std::vector<double> merge_near_copies(const Rows& rows, std::span<const double> weight,
+                                      std::span<const int> label = {});
+
 }  // namespace covshift

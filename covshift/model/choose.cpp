@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "covshift/base/error.hpp"
 #include "covshift/data/rows.hpp"
@@ -118,12 +117,7 @@ struct SampledData {
       share = total(data) / total(all);
     }
     // Near copies leave together, in whatever way rows are left out.
-    const NearCopies near = near_copies(Rows(data.features, {}), data.sample_weight, data.labels);
-    if (near.copies.empty()) return;
-    std::vector<double> merged(data.sample_weight.begin(), data.sample_weight.end());
-    merged.resize(data.features.rows, 1.0);
-    for (const Copy& c : near.copies) merged[c.of] += std::exchange(merged[c.row], 0.0);
-    weight = std::move(merged);
+    weight = merge_near_copies(Rows(data.features, {}), data.sample_weight, data.labels);
     data.sample_weight = weight;
   }
   SampledData(const SampledData&) = delete;

@@ -7,6 +7,7 @@
 #include "covshift/base/number.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
+#include "covshift/data/smooth_order.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 #include "covshift/ratio/gaussian.hpp"
 #include "covshift/ratio/gaussian_basis.hpp"
@@ -217,14 +218,19 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixV
   options.columns = sound_columns(given.columns, train.cols);
   const Rows train_rows(train, options.columns);
   train_rows.check("the training data", options.threads);
-  const std::vector<double> weight = merge_copies(train_rows, train_weight);
   const Rows target_rows(target, options.columns);
   target_rows.check("the target data", options.threads);
   // These judge themselves by leaving out single rows, with their copies.
   const bool by_likelihood =
       options.method == RatioMethod::logistic || options.method == RatioMethod::quadratic;
+  std::vector<double> weight;
   std::vector<double> target_weight;
-  if (by_likelihood) target_weight = merge_copies(target_rows, {});
+  if (by_likelihood) {
+    weight = merge_near_copies(train_rows, train_weight);
+    target_weight = merge_near_copies(target_rows, {});
+  } else {
+    weight = merge_copies(train_rows, train_weight);
+  }
   const Samples samples{train_rows, target_rows, weight, target_weight};
   std::unique_ptr<DensityRatio> ratio = fit_method(options, train.cols, samples);
   if (options.method == RatioMethod::none) return ratio;
