@@ -206,7 +206,10 @@ Option lambdas_option(std::vector<double>& x) {
 }
 
 Option folds_option(int& x) {
-  return whole({"--folds", "folds"}, x, between(2, 1e6), "Folds of the cross validation");
+  return whole(
+      {"--folds", "folds"}, x, between(2, 1e6),
+      "Folds of the cross validation (the default's choice for two classes and log loss leaves "
+      "out single rows instead)");
 }
 
 Option threads_option(int& x) {
