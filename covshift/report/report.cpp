@@ -1,9 +1,9 @@
 #include "covshift/report/report.hpp"
 
-#include <fmt/chrono.h>
+#include <fmt/format.h>
 
+#include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -47,8 +47,12 @@ bool report_available() { return !embedded::library.empty(); }
 std::string report_date() {
   const char* const fixed = std::getenv("SOURCE_DATE_EPOCH");
   const auto seconds = fixed == nullptr ? std::nullopt : parse_count(fixed);
-  const std::time_t now = seconds ? static_cast<std::time_t>(*seconds) : std::time(nullptr);
-  return fmt::format("{:%Y-%m-%d}", fmt::gmtime(now));
+  const auto now = seconds
+                       ? std::chrono::sys_seconds(std::chrono::seconds(*seconds))
+                       : std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+  const std::chrono::year_month_day day(std::chrono::floor<std::chrono::days>(now));
+  return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()),
+                     static_cast<unsigned>(day.month()), static_cast<unsigned>(day.day()));
 }
 
 std::string report_page(std::string_view kind, std::string_view title,
