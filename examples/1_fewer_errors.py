@@ -2,7 +2,7 @@
 Tumours of a kind that training hardly saw
 ==========================================
 
-A plain model errs on one in nine, a robust one on one in twenty.
+A plain model errs on one in ten, a robust one on one in sixteen.
 
 Cell nuclei from digitised images, malignant or benign. The training sample has mostly compact nuclei, the
 target others. Which measurements may be trusted there, robust-view decides by how far each one shifted.

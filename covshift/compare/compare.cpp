@@ -157,6 +157,10 @@ Compared describe_fit(const std::string& name, const Classifier& model) {
   return result;
 }
 
+/// Of a difference of independent numbers. (Not std::hypot: glibc's of 2.35 would keep the wheel from
+/// older systems.)
+double joint_error(double a, double b) { return std::sqrt(a * a + b * b); }
+
 }  // namespace
 
 Comparison compare(const TrainingData& data, const Truth* truth, const CompareOptions& options) {
@@ -220,7 +224,7 @@ Comparison compare(const TrainingData& data, const Truth* truth, const CompareOp
       result.truth->reliable = static_cast<double>(c.truth_rows) >= least_rows;
       const Estimate& error = result.truth->error;
       result.drop = {error.value - result.training_error.value,
-                     std::hypot(error.standard_error, result.training_error.standard_error)};
+                     joint_error(error.standard_error, result.training_error.standard_error)};
       result.gain = gain_over(shares, rows, truth->labels, {});
     }
     scores.push_back(rows.of(options.metric));

@@ -75,8 +75,7 @@ SolveOptions fold_options(const CrossValidation& options) {
 bool can_leave_one_out(const Problem& problem) {
   constexpr double most_work = 5e8;
   const auto columns = static_cast<double>(problem.features.cols + 1);
-  const bool dense = problem.features.storage.index() < 2;
-  return problem.game->smooth() && problem.game->labels() == 2 && dense &&
+  return problem.game->smooth() && problem.game->labels() == 2 &&
          problem.penalty == Penalty::squared &&
          static_cast<double>(problem.features.rows) * columns * columns <= most_work;
 }
