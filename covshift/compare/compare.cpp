@@ -157,8 +157,8 @@ Compared describe_fit(const std::string& name, const Classifier& model) {
   return result;
 }
 
-/// Of a difference of independent numbers. (Not std::hypot: glibc's of 2.35 would keep the wheel from
-/// older systems.)
+/// Of a difference of independent numbers. (Not std::hypot: glibc's of 2.35 would keep the wheel
+/// from older systems.)
 double joint_error(double a, double b) { return std::sqrt(a * a + b * b); }
 
 }  // namespace
