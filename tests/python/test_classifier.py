@@ -3,6 +3,7 @@
 import importlib.metadata
 import pathlib
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -118,7 +119,9 @@ def test_verbose(shifted, capsys):
     X, y, X_target, _ = shifted
     covshift.RobustClassifier(ratio_lam="paper", verbose=1).fit(X, y, X_target)
     shown = capsys.readouterr()
-    assert "converged after" in shown.out and "mixed" in shown.out and "%" in shown.err  # which stages are seen depends on their speed
+    assert "converged after" in shown.out and "mixed" in shown.out
+    # Which of the later stages are seen depends on their speed.
+    assert re.search(r"\r(density ratio|selection|training) +\d+%", shown.err)
     covshift.RobustClassifier(ratio_lam="paper").fit(X, y, X_target)
     assert capsys.readouterr() == ("", "")
 
