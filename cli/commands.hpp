@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "covshift/base/reduce.hpp"
 #include "covshift/data/read_table.hpp"
 #include "covshift/options/option.hpp"
 
@@ -16,9 +17,15 @@ struct Common {
   bool json = false;
   bool quiet = false;
   int threads = 0;
+  /// Several processes share the rows (mpirun); null: this one has them all.
+  const Reducer* reducer = nullptr;
   ReadOptions read;  ///< of the files of commands with file_options
   std::vector<std::pair<CLI::App*, Options>> commands;  ///< with their options
 };
+/// The only process, or the first of several: the one that writes.
+inline bool is_first(const Common& common) {
+  return common.reducer == nullptr || common.reducer->holder() == 0;
+}
 
 /// Each adds one command to the program; the command's callback does the work and throws Error.
 void add_fit(CLI::App& app, Common& common);

@@ -6,13 +6,16 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/next.hpp"
 #include "cli/output.hpp"
+#include "cli/parts.hpp"
 #include "cli/report.hpp"
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
+#include "covshift/engine/fit_parts.hpp"
 #include "covshift/options/options.hpp"
 
 namespace covshift::cli {
@@ -26,13 +29,25 @@ struct Flags {
   PreparationOptions inputs = for_diagnosis();
 };
 
-/// With the command that does what it recommends. Sets the kept columns of the target.
-Diagnosis diagnose_files(const Flags& flags, const Common& common, const CLI::App& command,
-                         std::vector<KeptColumn>& kept) {
+/// With the command that does what it recommends. Sets the kept columns of the target. Of several
+/// processes only the first has a diagnosis, of a sample of all rows.
+std::optional<Diagnosis> diagnose_files(const Flags& flags, const Common& common,
+                                        const CLI::App& command, std::vector<KeptColumn>& kept) {
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
-  PreparedFiles files =
-      read_files(flags.train, flags.target, flags.label, false, flags.inputs, common);
+  const auto read = common.reducer != nullptr ? read_parts : read_files;
+  PreparedFiles files = read(flags.train, flags.target, flags.label, false, flags.inputs, common);
+  if (common.reducer != nullptr) {
+    const RowCounts all = gather_sample(files.preparation, files.train, files.target,
+                                        *common.reducer, flags.options.seed);
+    const std::size_t train = files.train.features.rows;
+    const std::size_t target = files.target.features.rows;
+    if (train < all.train || target < all.target) {
+      message(fmt::format("diagnosed on a sample: {} of {} training rows, {} of {} target rows",
+                          train, all.train, target, all.target));
+    }
+    if (!is_first(common)) return {};
+  }
   DiagnoseOptions options = flags.options;
   options.threads = common.threads;
   options.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
@@ -151,7 +166,9 @@ void add_diagnose(CLI::App& app, Common& common) {
                        {flags->train, flags->target, views_file(flags->inputs.views)}, "--report");
     check_report(flags->report);
     std::vector<KeptColumn> kept;
-    const Diagnosis d = diagnose_files(*flags, common, command, kept);
+    const std::optional<Diagnosis> found = diagnose_files(*flags, common, command, kept);
+    if (!found) return;
+    const Diagnosis& d = *found;
     Json json = to_json(d);
     add_ids(kept, json);
     if (!flags->report.empty()) {

@@ -10,8 +10,11 @@
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/report.hpp"
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
+#include "covshift/compare/estimated.hpp"
+#include "covshift/data/byte_source.hpp"
 #include "covshift/data/read_table.hpp"
 #include "covshift/model/model.hpp"
 #include "covshift/options/options.hpp"
@@ -23,7 +26,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Flags {
-  std::string source, labelled, target, truth, label;
+  std::string source, labelled, target, truth, label, report;
   EstimateOptions options;
 };
 
@@ -31,7 +34,7 @@ constexpr std::string_view probability_prefix = "p:";
 
 /// Rows of a file with a classifier's predictions.
 struct PredictedRows {
-  PreparedRows rows;
+  Table inputs;
   std::vector<double> p;
   std::vector<int> labels;  ///< empty if the file's labels are not asked for
 };
@@ -42,17 +45,18 @@ class Judged {
   Judged(const Flags& flags, const Common& common);
 
   /// Rows of a file; `labelled`: with the class of each.
-  [[nodiscard]] PredictedRows read(const std::string& path, bool labelled) const;
+  [[nodiscard]] PredictedRows read(const std::string& path, bool labelled,
+                                   const ReadOptions& options);
   [[nodiscard]] const std::vector<std::string>& classes() const { return classes_.names(); }
   [[nodiscard]] const std::string& first_file() const { return first_; }
+  [[nodiscard]] const std::string& label() const { return label_; }
 
  private:
-  [[nodiscard]] std::vector<double> probabilities(const Table& table) const;
-  static void drop_predictions(Table& table);
+  void predict(const Table& table, PredictedRows& out) const;
+  [[nodiscard]] bool is_input(const Column& column) const;
 
   const Common& common_;
   std::optional<Model> model_;
-  std::optional<Preparation> preparation_;  ///< of the inputs, without a model
   Classes classes_;
   std::string label_, first_;
 };
@@ -61,13 +65,6 @@ bool is_model_file(const std::string& path) {
   std::ifstream file(path);
   char first = 0;
   return file >> first && first == '{';
-}
-
-ReadOptions reading(const Common& common, const std::string& label) {
-  ReadOptions read;
-  read.threads = common.threads;
-  if (!label.empty()) read.text_columns = {label};
-  return read;
 }
 
 Judged::Judged(const Flags& flags, const Common& common) : common_(common), label_(flags.label) {
@@ -88,12 +85,16 @@ Judged::Judged(const Flags& flags, const Common& common) : common_(common), labe
     return;
   }
   if (!flags.labelled.empty()) {
+    const ByteSource there(flags.source);  // a file that is missing is not a file of another kind
     fail_input("{}: this is not a model file; a file of predictions has the labels itself",
                flags.source);
   }
   if (label_.empty()) throw CLI::ValidationError("--label", "name the column that holds the class");
   first_ = flags.source;
-  Table table = read_table(first_, reading(common, label_));
+}
+
+/// The classes of the predictions in a table.
+Classes predicted_classes(const Table& table) {
   std::vector<std::string> names;
   for (const Column& column : table.columns) {
     if (column.name.starts_with(probability_prefix)) {
@@ -104,45 +105,49 @@ Judged::Judged(const Flags& flags, const Common& common) : common_(common), labe
     fail_input(
         "{}: neither a model file nor predictions: those have a column p:<class> of probabilities "
         "for each class, as `covshift predict` writes them",
-        first_);
+        table.source);
   }
-  classes_ = Classes::from_names(names);
-  drop_predictions(table);
-  PreparationOptions options;
-  options.label = label_;
-  options.scale = ScaleKind::unit;
-  preparation_.emplace(table, options);
-  PreparedRows rows = preparation_->encode(table, common.threads);
-  preparation_->fit(rows, nullptr, common.threads);
+  return Classes::from_names(names);
 }
 
-/// Inputs are what is not a prediction.
-void Judged::drop_predictions(Table& table) {
-  std::erase_if(table.columns, [](const Column& column) {
-    return column.name.starts_with(probability_prefix) || column.name == "predicted" ||
-           column.name == "log_ratio";
-  });
-}
-
-std::vector<double> Judged::probabilities(const Table& table) const {
+void Judged::predict(const Table& table, PredictedRows& out) const {
+  if (model_) {
+    const PreparedRows rows = model_->preparation().encode(table, common_.threads);
+    print_warnings(rows);
+    out.p = model_->predict(rows, common_.threads).p;
+    return;
+  }
   std::vector<const std::vector<double>*> columns;
   for (const std::string& name : classes_.names()) {
     const Column& column = table.at(fmt::format("{}{}", probability_prefix, name));
     columns.push_back(&finite_numbers(table, column, "probability"));
   }
-  std::vector<double> p;
   for (std::size_t i = 0; i < table.rows; ++i) {
-    for (const auto* column : columns) p.push_back((*column)[i]);
+    for (const auto* column : columns) out.p.push_back((*column)[i]);
   }
-  return p;
 }
 
-PredictedRows Judged::read(const std::string& path, bool labelled) const {
-  const Preparation& preparation = model_ ? model_->preparation() : *preparation_;
-  Table table = read_table(path, preparation.read_options(reading(common_, label_)));
+/// Inputs are those of the model, or what is neither the label nor a prediction.
+bool Judged::is_input(const Column& column) const {
+  if (model_) {
+    const Encoder& encoder = model_->preparation().encoder();
+    for (std::size_t s = 0; s < encoder.source_count(); ++s) {
+      if (encoder.source_name(s) == column.name) return true;
+    }
+    return false;
+  }
+  return column.name != label_ && !column.name.starts_with(probability_prefix) &&
+         column.name != "predicted" && column.name != "log_ratio";
+}
+
+PredictedRows Judged::read(const std::string& path, bool labelled, const ReadOptions& options) {
+  ReadOptions read = model_ ? model_->preparation().read_options(options) : options;
+  if (!label_.empty()) read.text_columns.push_back(label_);
   PredictedRows out;
+  out.inputs = read_table(path, read);
+  if (classes_.size() == 0) classes_ = predicted_classes(out.inputs);
   if (labelled) {
-    const LabelCodes codes = classes_.codes(table, label_);
+    const LabelCodes codes = classes_.codes(out.inputs, label_);
     for (const LabelCodes::Unknown& u : codes.unknown) {
       fail_input("{}:{}: {}", path, u.line,
                  u.text.empty() ? std::string("the label is missing")
@@ -152,16 +157,22 @@ PredictedRows Judged::read(const std::string& path, bool labelled) const {
     }
     out.labels.assign(codes.codes.begin(), codes.codes.end());
   }
-  if (!model_) {
-    out.p = probabilities(table);
-    drop_predictions(table);
-  }
-  out.rows = preparation.encode(table, common_.threads);
-  print_warnings(out.rows);
-  if (model_) out.p = model_->predict(out.rows, common_.threads).p;
-  preparation.apply(out.rows, path.c_str(), common_.threads);
+  predict(out.inputs, out);
+  std::erase_if(out.inputs.columns, [&](const Column& column) { return !is_input(column); });
   return out;
 }
+
+/// The inputs of labelled and target rows as numbers.
+struct Pair {
+  Pair(Preparation learned, const Table& train, const Table& other, int threads)
+      : preparation(std::move(learned)),
+        labelled(preparation.encode(train, threads)),
+        target(preparation.encode(other, threads)) {
+    preparation.fit(labelled, &target, threads);
+  }
+  Preparation preparation;
+  PreparedRows labelled, target;
+};
 
 std::string number(double x) { return fmt::format("{:.4f}", x); }
 
@@ -170,7 +181,7 @@ void print_estimates(const TargetPerformance& found, double level) {
   fmt::print("{} labelled rows, worth {:.0f} rows of the target; {} target rows\n", e.rows,
              e.effective_sample_size, e.target_rows);
   if (!e.cannot_tell.empty()) {
-    fmt::print("How good the classifier is on the target cannot be told: {}.\n", e.cannot_tell);
+    fmt::print("The loss on the target cannot be estimated: {}.\n", e.cannot_tell);
     return;
   }
   std::vector<std::vector<std::string>> table = {
@@ -193,41 +204,72 @@ void print_concept(const ConceptTest& test) {
       test.checks.front().error, describe(test));
 }
 
-EstimateData data_of(const PredictedRows& labelled, const PredictedRows& target,
+EstimateData data_of(const PredictedRows& labelled, const MatrixView& features,
+                     const PredictedRows& target, const MatrixView& target_features,
                      std::size_t classes) {
   EstimateData data;
   data.classes = static_cast<int>(classes);
   data.p = labelled.p;
   data.labels = labelled.labels;
   data.target_p = target.p;
-  data.features = labelled.rows.features;
-  data.target = target.rows.features;
+  data.features = features;
+  data.target = target_features;
   return data;
 }
 
+/// Writes the page; adds what only it needs to the numbers.
+void report(const Flags& flags, const Judged& judged, const PredictedRows& labelled,
+            const PredictedRows& target, const EstimateData& data, const TargetPerformance& found,
+            const EstimateOptions& options, Json& json) {
+  const Pair each(Preparation(labelled.inputs, for_diagnosis()), labelled.inputs, target.inputs,
+                  options.ratio.threads);
+  json["diagnosis"] = to_json(
+      diagnose_estimate(each.preparation, each.labelled, each.target, data, found, options));
+  Made made{"estimate", {judged.first_file(), flags.target}, judged.label(), options.ratio.seed};
+  if (!flags.truth.empty()) made.files.push_back(flags.truth);
+  write_report(flags.report, made, json);
+}
+
 void run(const Flags& flags, const Common& common) {
-  const Judged judged(flags, common);
-  const PredictedRows labelled = judged.read(judged.first_file(), true);
-  const PredictedRows target = judged.read(flags.target, false);
+  refuse_overwriting(flags.report, {flags.source, flags.labelled, flags.target, flags.truth},
+                     "--report");
+  check_report(flags.report);
+  Judged judged(flags, common);
+  ReadOptions read = common.read;
+  read.threads = common.threads;
+  const PredictedRows labelled = judged.read(judged.first_file(), true, read);
+  const Preparation inputs(labelled.inputs, {});  // what looks like a number there may be text here
+  const PredictedRows target = judged.read(flags.target, false, inputs.read_options(read));
+  const Pair pair(inputs, labelled.inputs, target.inputs, common.threads);
   EstimateOptions options = flags.options;
   options.ratio.threads = common.threads;
   const std::size_t classes = judged.classes().size();
-  const TargetPerformance found = estimate_performance(data_of(labelled, target, classes), options);
+  const EstimateData data =
+      data_of(labelled, pair.labelled.features, target, pair.target.features, classes);
+  const TargetPerformance found = estimate_performance(data, options);
+  Json json = to_json(found);
+  json["level"] = options.level;
+  json["classes"] = judged.classes();
   std::optional<ConceptTest> concept_test;
   if (!flags.truth.empty()) {
-    const PredictedRows truth = judged.read(flags.truth, true);
-    concept_test = test_concept(data_of(labelled, truth, classes), truth.labels, options.ratio,
-                                1 - options.level);
+    const PredictedRows truth = judged.read(flags.truth, true, inputs.read_options(read));
+    PreparedRows rows = pair.preparation.encode(truth.inputs, common.threads);
+    pair.preparation.apply(rows, flags.truth.c_str(), common.threads);
+    concept_test =
+        test_concept(data_of(labelled, pair.labelled.features, truth, rows.features, classes),
+                     truth.labels, options.ratio, 1 - options.level);
+    json["concept"] = to_json(*concept_test, judged.classes());
+  }
+  if (!flags.report.empty()) {
+    report(flags, judged, labelled, target, data, found, options, json);
+    if (is_stdout(flags.report)) return;
   }
   if (common.json) {
-    Json json = to_json(found);
-    json["level"] = options.level;
-    json["classes"] = judged.classes();
-    if (concept_test) json["concept"] = to_json(*concept_test, judged.classes());
     print_json(json);
   } else if (!common.quiet) {
     print_estimates(found, options.level);
     if (concept_test) print_concept(*concept_test);
+    if (!flags.report.empty()) fmt::print("Report: {}\n", printable(flags.report));
   }
 }
 
@@ -246,7 +288,8 @@ void add_estimate(CLI::App& app, Common& common) {
                    "With a model: labelled rows that it was not fitted to"),
               target, label_column(flags->label),
               text({"--truth"}, flags->truth, "FILE",
-                   "Target rows with labels: tests whether P(y|x) has changed")} +
+                   "Target rows with labels: tests whether P(y|x) has changed"),
+              report_file(flags->report)} +
           estimate_options(flags->options))
       .callback([flags, &common] { run(*flags, common); });
 }

@@ -6,9 +6,12 @@
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/parts.hpp"
+#include "cli/streaming.hpp"
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/data/read_table.hpp"
+#include "covshift/engine/fit_parts.hpp"
 #include "covshift/model/costs.hpp"
 #include "covshift/model/model.hpp"
 #include "covshift/options/options.hpp"
@@ -19,6 +22,7 @@ namespace {
 struct Flags {
   std::string train, target, output;
   bool accept_unconverged = false;
+  MemoryOptions memory;
   ModelOptions options;
 };
 
@@ -32,6 +36,12 @@ ModelOptions complete_options(const Flags& flags, const Common& common) {
   options.fit.solve.threads = common.threads;
   options.fit.cancelled = interrupted;
   return options;
+}
+
+bool has_log_loss(const FitOptions& fit) {
+  if (fit.costs) return false;
+  if (!fit.loss.empty()) return fit.loss == "log";
+  return fit.method == "auto" || find_method(fit.method).loss == "log";
 }
 
 /// What was tried and what became of it; the lambda alone if nothing else was open.
@@ -118,13 +128,16 @@ void report_text(const Model& model, const Flags& flags) {
 }
 
 /// Usage errors that can be found before any file is read.
-void check_call(const Flags& flags) {
+void check_call(const Flags& flags, const Common& common) {
   const ModelOptions& options = flags.options;
   const FitOptions& fit = options.fit;
   refuse_overwriting(flags.output,
                      {flags.train, flags.target, views_file(options.views), cost_file(fit.loss)});
   if (!options.weight.empty() && options.weight == options.label) {
     throw CLI::ValidationError("--weight", "the column of the class cannot be the weight as well");
+  }
+  if (common.reducer != nullptr && flags.memory.limited()) {
+    throw CLI::ValidationError("--memory", "not under mpirun: start more processes instead");
   }
   if (!flags.target.empty()) return;
   const bool named = fit.generalize || fit.choose_temper;
@@ -162,22 +175,47 @@ void check_status(const Solution& solution, bool accept_unconverged) {
 }
 
 void run(const Flags& flags, const Common& common) {
-  check_call(flags);
+  check_call(flags, common);
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
   ModelOptions options = complete_options(flags, common);
   options.fit.progress = [&](std::string_view stage, double share) { bar.show(stage, share); };
-  const PreparationOptions inputs = inputs_of(options);
-  PreparedFiles files = read_files(flags.train, flags.target, inputs.label, true, inputs, common);
-  catch_interrupt();
-  const Model model = Model::fit(std::move(files.preparation), files.train,
-                                 flags.target.empty() ? nullptr : &files.target, options.fit);
+  const auto fit = [&](auto& files) {
+    catch_interrupt();
+    return Model::fit(std::move(files.preparation), files.train,
+                      flags.target.empty() ? nullptr : &files.target, options.fit);
+  };
+  nlohmann::ordered_json memory;
+  const Model model = [&] {
+    const PreparationOptions inputs = inputs_of(options);
+    if (common.reducer != nullptr) {
+      PreparedFiles files =
+          read_parts(flags.train, flags.target, inputs.label, true, inputs, common);
+      return fit_parts(std::move(files.preparation), files.train,
+                       flags.target.empty() ? nullptr : &files.target, options.fit, *common.reducer,
+                       {.engine = "mpi"});
+    }
+    if (!flags.memory.limited()) {
+      PreparedFiles files =
+          read_files(flags.train, flags.target, inputs.label, true, inputs, common);
+      return fit(files);
+    }
+    StreamedFiles files = stream_files(flags.train, flags.target, inputs, has_log_loss(options.fit),
+                                       flags.memory, common);
+    catch_interrupt();
+    Model fitted = fit_parts(std::move(files.preparation), files.train,
+                             flags.target.empty() ? nullptr : &files.target, options.fit, Reducer(),
+                             {.engine = "disk"});
+    files.verify(common.threads);
+    memory = files.report();
+    return fitted;
+  }();
   const Solution& solution = model.classifier().report().solution;
   check_status(solution, flags.accept_unconverged);
   if (flags.target.empty() && options.fit.method == "auto") {
     message("no --target: the shift is ignored, as if the model were used on data like these");
   }
-  write_output(flags.output, model.to_text());
+  if (is_first(common)) write_output(flags.output, model.to_text());
   if (solution.status != Status::converged) {
     warn(fmt::format("not converged ({}): the objective is within {:.2g} of the optimum",
                      to_string(solution.status), solution.gap));
@@ -185,9 +223,18 @@ void run(const Flags& flags, const Common& common) {
   bar.clear();
   if (is_stdout(flags.output)) return;
   if (common.json) {
-    print_json(model.report_json());
+    nlohmann::ordered_json report = model.report_json();
+    if (!memory.is_null()) report["memory"] = memory;
+    print_json(report);
   } else if (!common.quiet) {
     report_text(model, flags);
+    if (!memory.is_null()) {
+      fmt::print("read {} times; {} passes over {} on disk for the fit, {} before and after it\n",
+                 memory["file_passes"].get<std::size_t>(),
+                 model.classifier().report().parts->passes,
+                 size_text(memory["cache_bytes"].get<double>()),
+                 memory["cache_passes"].get<std::size_t>());
+    }
   }
 }
 
@@ -204,7 +251,8 @@ void add_fit(CLI::App& app, Common& common) {
                       required(output_file(flags->output, "Model file to write (-: stdout)")),
                       flag({"--accept-unconverged"}, flags->accept_unconverged,
                            "Write the model even if the solver stopped before the tolerance")} +
-                  model_options(flags->options) + file_options(common.read))
+                  model_options(flags->options) + file_options(common.read) +
+                  memory_options(flags->memory))
       .footer(list)
       ->callback([flags, &common] { run(*flags, common); });
 }

@@ -8,10 +8,13 @@
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
+#include "cli/parts.hpp"
+#include "cli/streaming.hpp"
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
-#include "covshift/base/file.hpp"
-#include "covshift/data/read_table.hpp"
+#include "covshift/base/large_vector.hpp"
+#include "covshift/data/table_blocks.hpp"
+#include "covshift/engine/agree.hpp"
 #include "covshift/model/model.hpp"
 #include "covshift/model/scores.hpp"
 #include "covshift/options/options.hpp"
@@ -21,12 +24,27 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Table read_for(const Model& model, const std::string& path, const Common& common,
-               const std::vector<std::string>& as_text = {}) {
+/// Calls use(table) for the rows of a file: for all at once, or a block at a time.
+template <typename Use>
+void each_table(const Model& model, const std::string& path, const Common& common,
+                const MemoryOptions& memory, const std::vector<std::string>& as_text,
+                const Use& use) {
   ReadOptions read = common.read;
   read.threads = common.threads;
   read.text_columns = as_text;
-  return read_data(path, model.preparation().read_options(read));
+  read = model.preparation().read_options(read);
+  if (common.reducer != nullptr) {
+    const Part part(path, read, *common.reducer);
+    agree(*common.reducer, [&] { part.each(read, use); });
+    return;
+  }
+  if (!memory.limited()) return use(read_data(path, read));
+  start_cache(memory);
+  TableBlocks blocks(path, read, memory.block());
+  while (const std::optional<Table> block = blocks.next()) {
+    for (const std::string& note : block->notes) warn(note);
+    use(*block);
+  }
 }
 
 /// Columns of the data to copy beside the predictions: those asked for, or those of the model that
@@ -53,20 +71,26 @@ std::vector<std::string> set_of(const std::vector<std::string>& names,
   return own;
 }
 
-/// `sets`: of classes, a column for each; empty: none.
-std::string predictions_csv(const Model& model, const Predictions& predictions,
-                            const std::vector<std::uint8_t>& sets,
-                            const std::vector<const Column*>& kept, bool safe) {
+std::string csv_header(const Model& model, bool sets, const std::vector<const Column*>& kept,
+                       bool safe) {
   const std::vector<std::string> names = model.action_names();
   std::string text;
   for (const Column* column : kept) text += csv_field(column->name, safe) + ',';
   text += "predicted";
   for (const std::string& name : names) text += ',' + csv_field("p:" + name, safe);
   text += ",log_ratio";
-  if (!sets.empty()) {
+  if (sets) {
     for (const std::string& name : names) text += ',' + csv_field("set:" + name, safe);
   }
-  text += '\n';
+  return text + '\n';
+}
+
+/// `sets`: of classes, a column for each; empty: none.
+std::string csv_rows(const Model& model, const Predictions& predictions,
+                     const std::vector<std::uint8_t>& sets, const std::vector<const Column*>& kept,
+                     bool safe) {
+  const std::vector<std::string> names = model.action_names();
+  std::string text;
   const auto a = static_cast<std::size_t>(predictions.actions);
   auto out = std::back_inserter(text);
   for (std::size_t i = 0; i < predictions.rows; ++i) {
@@ -107,46 +131,105 @@ struct PredictFlags {
   std::vector<std::string> keep;
   bool safe_csv = false;
   std::optional<double> sets;  ///< alpha
+  MemoryOptions memory;
 };
+
+/// What predict makes of the rows of all blocks.
+struct Predicted {
+  std::vector<char, LargeAllocator<char>> csv;  ///< on disk if memory is limited
+  Json rows = Json::array();                    ///< only where they are printed
+  std::vector<std::size_t> counts;              ///< by action
+  std::size_t n = 0;
+  std::size_t in_sets = 0;
+  std::size_t header = 0;  ///< bytes of csv
+  Strange strange;
+
+  void write(std::string_view text) { csv.insert(csv.end(), text.begin(), text.end()); }
+  [[nodiscard]] std::string_view text() const { return {csv.data(), csv.size()}; }
+};
+
+void predict_block(const Model& model, const Table& table, const PredictFlags& flags,
+                   const Common& common, Predicted& all) {
+  const std::vector<const Column*> kept = kept_columns(model, table, flags.keep);
+  const PreparedRows rows = model.preparation().encode(table, common.threads);
+  all.strange.append(rows.strange);
+  const Predictions predictions = model.predict(rows, common.threads);
+  std::vector<std::uint8_t> sets;
+  if (flags.sets) sets = model.classifier().sets(predictions, *flags.sets);
+  all.in_sets += static_cast<std::size_t>(std::count(sets.begin(), sets.end(), 1));
+  for (const int action : predictions.action) ++all.counts[static_cast<std::size_t>(action)];
+  if (common.json && flags.output.empty()) {
+    for (Json& row : rows_json(model, predictions, sets, kept)) all.rows.push_back(std::move(row));
+  } else {
+    if (all.n == 0) {
+      all.write(csv_header(model, flags.sets.has_value(), kept, flags.safe_csv));
+      all.header = all.csv.size();
+    }
+    all.write(csv_rows(model, predictions, sets, kept, flags.safe_csv));
+  }
+  all.n += predictions.rows;
+}
+
+/// What all processes have predicted, at the first.
+void gather_predicted(const Reducer& reducer, Predicted& all) {
+  std::vector<double> sums = {static_cast<double>(all.n), static_cast<double>(all.in_sets)};
+  sums.insert(sums.end(), all.counts.begin(), all.counts.end());
+  reducer.sum(sums);
+  all.n = static_cast<std::size_t>(sums[0]);
+  all.in_sets = static_cast<std::size_t>(sums[1]);
+  for (std::size_t j = 0; j < all.counts.size(); ++j) {
+    all.counts[j] = static_cast<std::size_t>(sums[2 + j]);
+  }
+  Predicted together;
+  in_turn(all.text(), all.header, reducer, [&](std::string_view text) { together.write(text); });
+  all.csv = std::move(together.csv);
+  Json rows = Json::array();
+  std::string own = all.rows.dump();
+  for (const std::string& piece : reducer.gather(std::move(own))) {
+    for (Json& row : Json::parse(piece)) rows.push_back(std::move(row));
+  }
+  all.rows = std::move(rows);
+}
 
 void run_predict(const PredictFlags& flags, const Common& common) {
   const std::string& output = flags.output;
   refuse_overwriting(output, {flags.model, flags.data});
   const Model model = Model::load(flags.model);
+  const std::vector<std::string> names = model.action_names();
+  Predicted all;
+  all.counts.assign(names.size(), 0);
   // As text, so that they are copied as they are written: 007.
-  const Table table = read_for(model, flags.data, common,
-                               flags.keep.empty() ? model.preparation().keep() : flags.keep);
-  const std::vector<const Column*> kept = kept_columns(model, table, flags.keep);
-  const PreparedRows rows = model.preparation().encode(table, common.threads);
-  print_warnings(rows);
-  const Predictions predictions = model.predict(rows, common.threads);
-  std::vector<std::uint8_t> sets;
-  if (flags.sets) sets = model.classifier().sets(predictions, *flags.sets);
-  const std::string text = predictions_csv(model, predictions, sets, kept, flags.safe_csv);
-  if (!output.empty()) write_output(output, text);
+  each_table(model, flags.data, common, flags.memory,
+             flags.keep.empty() ? model.preparation().keep() : flags.keep,
+             [&](const Table& table) { predict_block(model, table, flags, common, all); });
+  if (common.reducer != nullptr) {
+    warn_together(all.strange.warnings(), *common.reducer);
+    gather_predicted(*common.reducer, all);
+    if (!is_first(common)) return;
+  } else {
+    for (const std::string& warning : all.strange.warnings()) warn(warning);
+  }
+  if (!output.empty()) write_output(output, all.text());
   if (is_stdout(output)) return;
   if (common.json) {
-    std::vector<std::size_t> counts(model.action_names().size(), 0);
-    for (const int action : predictions.action) ++counts[action];
     Json by_name;
-    for (std::size_t j = 0; j < counts.size(); ++j) by_name[model.action_names()[j]] = counts[j];
-    Json result = {{"n", predictions.rows}, {"predicted", by_name}};
+    for (std::size_t j = 0; j < names.size(); ++j) by_name[names[j]] = all.counts[j];
+    Json result = {{"n", all.n}, {"predicted", by_name}};
     if (flags.sets) {
       result["alpha"] = *flags.sets;
-      const auto in = static_cast<double>(std::count(sets.begin(), sets.end(), 1));
       result["mean_set_size"] =
-          in / static_cast<double>(std::max<std::size_t>(1, predictions.rows));
+          static_cast<double>(all.in_sets) / static_cast<double>(std::max<std::size_t>(1, all.n));
     }
     if (output.empty()) {
-      result["rows"] = rows_json(model, predictions, sets, kept);
+      result["rows"] = std::move(all.rows);
     } else {
       result["output"] = output;
     }
     print_json(result);
   } else if (output.empty()) {
-    fmt::print("{}", text);
+    fmt::print("{}", all.text());
   } else if (!common.quiet) {
-    fmt::print("{} predictions written to {}\n", predictions.rows, printable(output));
+    fmt::print("{} predictions written to {}\n", all.n, printable(output));
   }
 }
 
@@ -211,26 +294,57 @@ void print_scores(const Model& model, const Scores& s) {
   print_table(lines);
 }
 
-void run_evaluate(const std::string& model_path, const std::string& data, const std::string& label,
-                  const Common& common) {
-  const Model model = Model::load(model_path);
-  const Table table = read_for(model, data, common);
-  const PreparedRows rows = model.preparation().encode(table, common.threads);
-  print_warnings(rows);
-  const LabelCodes codes = model.preparation().classes().codes(
-      table, label.empty() ? model.preparation().label() : label);
+struct EvaluateFlags {
+  std::string model, data, label;
+  MemoryOptions memory;
+};
+
+/// Labels that training never saw, over all blocks.
+void note_unknown(const LabelCodes& codes, const std::string& data,
+                  std::vector<LabelCodes::Unknown>& all) {
   for (const LabelCodes::Unknown& u : codes.unknown) {
     if (u.text.empty()) {
       fail_input("{}:{}: the label is missing; evaluation needs a label in every row", data,
                  u.line);
     }
-    warn(
+    const auto same = std::find_if(all.begin(), all.end(),
+                                   [&](const auto& known) { return known.text == u.text; });
+    if (same == all.end()) {
+      all.push_back(u);
+    } else {
+      same->count += u.count;
+    }
+  }
+}
+
+void run_evaluate(const EvaluateFlags& flags, const Common& common) {
+  const Model model = Model::load(flags.model);
+  const Preparation& preparation = model.preparation();
+  const std::string& label = flags.label.empty() ? preparation.label() : flags.label;
+  Scorer scorer(model.classifier().game());
+  Strange strange;
+  std::vector<LabelCodes::Unknown> unknown;
+  each_table(model, flags.data, common, flags.memory, {}, [&](const Table& table) {
+    const PreparedRows rows = preparation.encode(table, common.threads);
+    strange.append(rows.strange);
+    const LabelCodes codes = preparation.classes().codes(table, label);
+    note_unknown(codes, flags.data, unknown);
+    scorer.add(model.predict(rows, common.threads), codes.codes);
+  });
+  std::vector<std::string> warnings = strange.warnings();
+  for (const LabelCodes::Unknown& u : unknown) {
+    warnings.push_back(
         fmt::format("{}:{}: training never saw the class '{}' ({} rows); they count as errors and "
                     "are left out of the losses",
-                    data, u.line, u.text, u.count));
+                    flags.data, u.line, u.text, u.count));
   }
-  const Scores s =
-      score(model.predict(rows, common.threads), codes.codes, model.classifier().game());
+  if (common.reducer != nullptr) {
+    warn_together(warnings, *common.reducer);
+    scorer.add_up(*common.reducer);
+  } else {
+    for (const std::string& warning : warnings) warn(warning);
+  }
+  const Scores s = scorer.scores();
   if (common.json) {
     print_json(scores_json(model, s));
   } else if (!common.quiet) {
@@ -259,23 +373,19 @@ void add_predict(CLI::App& app, Common& common) {
                      }),
               flag({"--safe-csv"}, flags->safe_csv,
                    "Put an apostrophe before text that a spreadsheet would run")} +
-          file_options(common.read))
+          file_options(common.read) + memory_options(flags->memory))
       .callback([flags, &common] { run_predict(*flags, common); });
 }
 
 void add_evaluate(CLI::App& app, Common& common) {
-  struct Flags {
-    std::string model, data, label;
-  };
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<EvaluateFlags>();
   add_command(app, common, "evaluate", "Compare a model's predictions with the labels of a file",
               Options{required(text({"MODEL"}, flags->model, "FILE", "Model file written by fit")),
                       required(text({"DATA"}, flags->data, "FILE", "Labelled rows (-: stdin)")),
                       text({"--label"}, flags->label, "COLUMN",
                            "Column of the class (default: as in training)")} +
-                  file_options(common.read))
-      .callback(
-          [flags, &common] { run_evaluate(flags->model, flags->data, flags->label, common); });
+                  file_options(common.read) + memory_options(flags->memory))
+      .callback([flags, &common] { run_evaluate(*flags, common); });
 }
 
 }  // namespace covshift::cli

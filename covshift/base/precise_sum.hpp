@@ -15,6 +15,10 @@ class PreciseSum {
     low_ += (high_ - (sum - part)) + (x - part);
     high_ = sum;
   }
+  void add(const PreciseSum& other) {
+    add(other.high_);
+    low_ += other.low_;
+  }
   /// a * b
   void add_product(double a, double b) {
     const double product = a * b;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/large_vector.hpp"
 
 namespace covshift {
 
@@ -152,8 +153,10 @@ class Inflater {
 
 struct ByteSource::State {
   File file;
-  std::optional<std::string> memory;  ///< the stored file, if it cannot be read twice
-  std::size_t position = 0;           ///< in `memory`
+  /// The stored file, if it cannot be read twice: large ones are kept where large vectors are.
+  std::optional<std::vector<char, LargeAllocator<char>>> memory;
+  std::size_t position = 0;         ///< in `memory`
+  std::uint64_t left = UINT64_MAX;  ///< of a selected part
   std::unique_ptr<Inflater> inflater;
   std::uint64_t size = 0;
 };
@@ -166,9 +169,9 @@ ByteSource::ByteSource(const std::string& path, Encoding encoding, bool text)
 
 ByteSource::ByteSource(std::string name, std::string bytes, Encoding encoding)
     : path_(std::move(name)), state_(std::make_unique<State>()) {
-  state_->memory = std::move(bytes);
-  state_->size = state_->memory->size();
-  begin(state_->memory->substr(0, gzip_magic.size()));
+  state_->memory.emplace(bytes.begin(), bytes.end());
+  state_->size = bytes.size();
+  begin(bytes.substr(0, gzip_magic.size()));
   decode(encoding);
 }
 
@@ -187,7 +190,8 @@ void ByteSource::decode(Encoding encoding) {
   }
   State& s = *state_;
   s.inflater.reset();
-  s.memory = to_utf8(bytes, encoding, path_);
+  bytes = to_utf8(bytes, encoding, path_);
+  s.memory.emplace(bytes.begin(), bytes.end());
   s.size = s.memory->size();
   rewind();
 }
@@ -207,7 +211,7 @@ void ByteSource::open(const std::string& path) {
       got = read_file(s.file.get(), path_, s.memory->data() + before, packed_block);
       s.memory->resize(before + got);
     }
-    head = s.memory->substr(0, gzip_magic.size());
+    head.assign(s.memory->data(), std::min(gzip_magic.size(), s.memory->size()));
   } else {
     head.resize(gzip_magic.size());
     head.resize(read_file(s.file.get(), path_, head.data(), head.size()));
@@ -230,9 +234,20 @@ void ByteSource::begin(const std::string& head) {
 
 ByteSource::~ByteSource() = default;
 
+bool ByteSource::divisible() const { return !state_->memory && !state_->inflater; }
+
+void ByteSource::select(std::uint64_t begin, std::uint64_t end) {
+  State& s = *state_;
+  if (::fseeko(s.file.get(), static_cast<off_t>(begin), SEEK_SET) != 0) {
+    fail_file("{}: byte {} cannot be read: {}", path_, begin, system_message(errno));
+  }
+  s.left = end - begin;
+}
+
 void ByteSource::rewind() {
   State& s = *state_;
   s.position = 0;
+  s.left = UINT64_MAX;
   if (!s.memory && std::fseek(s.file.get(), 0, SEEK_SET) != 0) {
     fail_file("{}: cannot be read again from its start: {}", path_, system_message(errno));
   }
@@ -244,7 +259,12 @@ std::uint64_t ByteSource::plain_size() const { return state_->size; }
 std::size_t ByteSource::read(std::string& out, std::size_t count) {
   State& s = *state_;
   const auto stored = [&](char* to, std::size_t wanted) {
-    if (!s.memory) return read_file(s.file.get(), path_, to, wanted);
+    if (!s.memory) {
+      const auto part = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, s.left));
+      const std::size_t read = read_file(s.file.get(), path_, to, part);
+      if (s.left != UINT64_MAX) s.left -= read;
+      return read;
+    }
     const std::size_t got = std::min(wanted, s.memory->size() - s.position);
     std::memcpy(to, s.memory->data() + s.position, got);
     s.position += got;

@@ -27,6 +27,10 @@ class ByteSource {
   std::size_t read(std::string& out, std::size_t count);
   /// Back to the first byte. Works for pipes too: they are kept in memory.
   void rewind();
+  /// True if any part of the text can be read alone: a plain file.
+  [[nodiscard]] bool divisible() const;
+  /// Reads on from byte `begin` and no further than `end`, until rewind(). Only if divisible().
+  void select(std::uint64_t begin, std::uint64_t end);
   /// The size of the text if known in advance (a plain file), else 0.
   [[nodiscard]] std::uint64_t plain_size() const;
   /// For messages: the path, or "stdin".

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "covshift/base/number.hpp"
 #include "covshift/data/readers.hpp"
@@ -27,45 +25,24 @@ std::string some(const std::vector<std::string>& names, std::string_view separat
   return text + (names.size() > shown ? fmt::format("{}...", separator) : "");
 }
 
-bool numbers_the_rows(const Column& column) {
-  if (column.categorical || column.numbers.size() < few_rows) return false;
-  for (std::size_t row = 0; row < column.numbers.size(); ++row) {
-    if (column.numbers[row] != column.numbers[0] + static_cast<double>(row)) return false;
-  }
-  return true;
-}
-
-bool constant(const Column& column) {
-  if (!column.categorical) {
-    return std::all_of(column.numbers.begin(), column.numbers.end(),
-                       [&](double value) { return value == column.numbers[0]; });
-  }
-  return std::all_of(column.codes.begin(), column.codes.end(),
-                     [&](std::int32_t code) { return code >= 0 && code == column.codes[0]; });
-}
-
 /// A few strings in a column of numbers are probably typos, and turn each value into a feature.
-bool check_typos(const Table& train, const Column& column, std::vector<std::string>& out) {
+bool check_typos(const Summary& train, const ColumnSummary& column, std::vector<std::string>& out) {
   std::size_t numbers = 0;
-  std::size_t first_text = train.rows;
-  std::vector<char> is_number;
-  for (const std::string& level : column.levels) {
-    is_number.push_back(static_cast<char>(parse_number(level).has_value()));
+  for (const ColumnSummary::Level& level : column.levels) {
+    if (parse_number(level.text)) numbers += level.count;
   }
-  for (std::size_t row = 0; row < train.rows; ++row) {
-    if (column.missing(row)) continue;
-    if (is_number[static_cast<std::size_t>(column.codes[row])] != 0) {
-      ++numbers;
-    } else {
-      first_text = std::min(first_text, row);
-    }
-  }
-  if (first_text == train.rows || 2 * numbers <= train.rows) return false;
+  if (!column.not_number || 2 * numbers <= train.rows) return false;
   out.push_back(fmt::format(
       "{}: column '{}' holds numbers, but '{}' is not one; all of its {} values are taken as "
       "categories; correct it, or write NA if it means a missing value",
-      train.where(first_text, column), column.name, column.text(first_text), column.levels.size()));
+      column.not_number->where, column.name, column.not_number->text, column.levels.size()));
   return true;
+}
+
+std::vector<std::string> texts_of(const ColumnSummary& column) {
+  std::vector<std::string> texts;
+  for (const ColumnSummary::Level& level : column.levels) texts.push_back(level.text);
+  return texts;
 }
 
 /// Columns that share a warning, and a value of the first.
@@ -75,25 +52,26 @@ struct Alike {
 };
 
 /// Text that is really dates or numbers.
-bool check_text(const Table& train, const Column& column, std::vector<std::string>& out,
+bool check_text(const Summary& train, const ColumnSummary& column, std::vector<std::string>& out,
                 std::array<Alike, 2>& commas) {
   const std::string where = fmt::format("{}: column '{}'", train.source, column.name);
-  if (order_of(column.levels)) {
+  const std::vector<std::string> levels = texts_of(column);
+  if (order_of(levels)) {
     out.push_back(fmt::format(
         "{} holds dates such as {}, each taken as a category; expand them to numbers (--dates {}) "
         "or leave the column out (--drop {}); density ratios ignore it",
-        where, quoted_excerpt(column.levels[0]), column.name, column.name));
+        where, quoted_excerpt(levels[0]), column.name, column.name));
     return true;
   }
-  if (const std::string_view sign = sign_of(column.levels); !sign.empty()) {
+  if (const std::string_view sign = sign_of(levels); !sign.empty()) {
     out.push_back(fmt::format(
         "{} holds numbers with a {} such as {}, each taken as a category; write the numbers alone",
-        where, sign, quoted_excerpt(column.levels[0])));
+        where, sign, quoted_excerpt(levels[0])));
     return true;
   }
-  const auto style = style_of(column.levels);
+  const auto style = style_of(levels);
   if (!style || *style == NumberStyle::plain) return false;
-  const auto example = std::find_if(column.levels.begin(), column.levels.end(),
+  const auto example = std::find_if(levels.begin(), levels.end(),
                                     [](const std::string& text) { return !parse_number(text); });
   Alike& own = commas[*style == NumberStyle::decimal_comma ? 0 : 1];
   if (own.names.empty()) own.example = *example;
@@ -101,7 +79,7 @@ bool check_text(const Table& train, const Column& column, std::vector<std::strin
   return true;
 }
 
-void warn_of_commas(const Table& train, const std::array<Alike, 2>& commas,
+void warn_of_commas(const Summary& train, const std::array<Alike, 2>& commas,
                     std::vector<std::string>& out) {
   for (const Alike& alike : commas) {
     if (alike.names.empty()) continue;
@@ -118,22 +96,16 @@ void warn_of_commas(const Table& train, const std::array<Alike, 2>& commas,
   }
 }
 
-/// A column called id, index, ..._id or nothing, of whole numbers that are all different.
-bool named_numbers(const Column& column) {
-  if (column.categorical || column.numbers.size() < few_rows) return false;
-  const std::string name = to_lower(column.name);
-  if (name != "id" && name != "index" && !name.ends_with("_id") && name != "unnamed: 0")
-    return false;
-  const std::unordered_set<double> distinct(column.numbers.begin(), column.numbers.end());
-  return distinct.size() == column.numbers.size() &&
-         std::all_of(column.numbers.begin(), column.numbers.end(),
-                     [](double x) { return x == std::floor(x); });
+/// Whole numbers that are all different, in a column named as those of identifiers are.
+bool named_numbers(const ColumnSummary& column, std::size_t rows) {
+  return rows >= few_rows && column.repeated && column.whole && !column.repeated->repeats();
 }
 
 /// yes and Yes are probably one class.
-void check_spelling(const Table& train, const Column& label, std::vector<std::string>& out) {
+void check_spelling(const Summary& train, const ColumnSummary& label,
+                    std::vector<std::string>& out) {
   std::unordered_map<std::string, std::string_view> seen;
-  for (const std::string& level : label.levels) {
+  for (const auto& [level, count] : label.levels) {
     const auto [place, fresh] = seen.emplace(to_lower(trim(level)), level);
     if (fresh) continue;
     out.push_back(fmt::format(
@@ -144,26 +116,26 @@ void check_spelling(const Table& train, const Column& label, std::vector<std::st
   }
 }
 
-void check_label(const Table& train, const std::string& label, std::vector<std::string>& out) {
+void check_label(const Summary& train, std::vector<std::string>& out) {
   constexpr std::size_t many = 100;
-  const Column* const column = train.find(label);
-  if (column == nullptr || !column->categorical) return;
+  const ColumnSummary* const column = train.label();
+  if (column == nullptr || !column->text) return;
   check_spelling(train, *column, out);
   if (column->levels.size() < few_rows) return;
   const bool quantity = column->levels.size() > many || 2 * column->levels.size() > train.rows;
   if (!quantity || !std::all_of(column->levels.begin(), column->levels.end(),
-                                [](const std::string& text) { return parse_number(text); })) {
+                                [](const auto& level) { return parse_number(level.text); })) {
     return;
   }
   out.push_back(
       fmt::format("{}: the label '{}' has {} different numbers: that is a quantity, and each value "
                   "is taken as a "
                   "class; this program classifies, so cut it into a few ranges",
-                  train.source, label, column->levels.size()));
+                  train.source, column->name, column->levels.size()));
 }
 
 /// Every category is a column of numbers.
-void check_size(const Table& train, const Encoder& encoder, std::vector<std::string>& out) {
+void check_size(const Summary& train, const Encoder& encoder, std::vector<std::string>& out) {
   constexpr double large = 512e6;
   const double bytes = 8.0 * static_cast<double>(train.rows) * static_cast<double>(encoder.cols());
   if (bytes < large) return;
@@ -182,42 +154,34 @@ void check_size(const Table& train, const Encoder& encoder, std::vector<std::str
 
 }  // namespace
 
-std::vector<std::string> column_warnings(const Table& train, const Encoder& encoder,
-                                         const std::string& label) {
+std::vector<std::string> column_warnings(const Summary& train, const Encoder& encoder) {
   std::vector<std::string> out;
-  if (train.sparse) return out;
-  std::unordered_map<std::string_view, const Column*> columns;
-  for (const Column& column : train.columns) columns.emplace(column.name, &column);
+  if (train.svmlight || train.matrix) return out;
   std::vector<std::string> constants;
   std::array<Alike, 2> commas;
-  std::size_t encoded = 0;
-  for (std::size_t s = 0; s < encoder.source_count(); ++s) {
-    const auto found = columns.find(encoder.source_name(s));
-    const std::size_t first = encoded;
-    while (encoded < encoder.cols() &&
-           static_cast<std::size_t>(encoder.source_of()[encoded]) == s) {
-      ++encoded;
-    }
-    if (found == columns.end()) continue;
-    const Column& column = *found->second;
-    const bool category = first < encoded && encoder.category(first).has_value();
-    if (train.rows > 1 && constant(column)) {
+  std::size_t source = 0;
+  for (const ColumnSummary& column : train.columns) {
+    using Role = ColumnSummary::Role;
+    if (column.role == Role::none || column.role == Role::label) continue;
+    const std::size_t s = source++;  // features are the encoder's, in this order
+    if (train.rows > 1 && column.same) {
       constants.push_back(column.name);
-    } else if (numbers_the_rows(column)) {
+    } else if (!column.text && train.rows >= few_rows && column.counts_up) {
       out.push_back(fmt::format("{}: column '{}' numbers the rows; leave it out (--drop {})",
                                 train.source, column.name, column.name));
-    } else if (named_numbers(column)) {
+    } else if (named_numbers(column, train.rows)) {
       out.push_back(fmt::format(
           "{}: column '{}' holds a different whole number in each row, as identifiers do; leave it "
           "out (--drop {}), or copy it beside the predictions (--keep {})",
           train.source, column.name, column.name, column.name));
-    } else if (category && column.categorical && !check_text(train, column, out, commas) &&
-               !check_typos(train, column, out) && encoder.ids(s)) {
+    } else if (column.text && column.has_levels() && !column.levels.empty() &&
+               !check_text(train, column, out, commas) && !check_typos(train, column, out) &&
+               encoder.ids(s)) {
       out.push_back(fmt::format(
           "{}: column '{}' has {} categories in {} rows, as identifiers do; leave it out (--drop "
           "{}), or copy it beside the predictions (--keep {}); density ratios ignore it",
-          train.source, column.name, column.levels.size(), train.rows - encoder.missing_count(s),
-          column.name, column.name));
+          train.source, column.name, column.levels.size(), train.rows - column.missing, column.name,
+          column.name));
     }
   }
   warn_of_commas(train, commas, out);
@@ -230,7 +194,7 @@ std::vector<std::string> column_warnings(const Table& train, const Encoder& enco
         some(constants, ", "), constants.size() == 1 ? "it" : "them", some(constants, ",")));
   }
   check_size(train, encoder, out);
-  check_label(train, label, out);
+  check_label(train, out);
   return out;
 }
 

@@ -7,6 +7,7 @@
 // read again, because the spelling of the earlier numbers (007) is lost.
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "covshift/base/threads.hpp"
 #include "covshift/data/csv_chunk.hpp"
 #include "covshift/data/csv_layout.hpp"
+#include "covshift/data/csv_range.hpp"
 #include "covshift/data/readers.hpp"
 
 namespace covshift {
@@ -109,90 +111,135 @@ class ColumnBuilder {
   std::size_t rows_ = 0;
 };
 
-class CsvReader {
+class CsvRows {
  public:
-  CsvReader(ByteSource& source, const ReadOptions& options) : source_(source), options_(options) {}
-
-  Table read() {
-    std::string head;
-    layout_ = detect_csv_layout(source_, options_, head);
+  CsvRows(ByteSource& source, const ReadOptions& options, std::size_t chunk_bytes,
+          const CsvRange* range)
+      : source_(source), options_(options), chunk_bytes_(chunk_bytes), range_(range) {
+    layout_ = detect_csv_layout(source_, options_, head_);
     is_text_.assign(layout_.names.size(), 0);
     const std::unordered_set<std::string_view> text_columns(options_.text_columns.begin(),
                                                             options_.text_columns.end());
     for (std::size_t c = 0; c < is_text_.size(); ++c) {
       is_text_[c] = static_cast<char>(text_columns.contains(layout_.names[c]));
     }
+    const auto batch = static_cast<std::size_t>(thread_count(options_.threads));
+    texts_.resize(batch);
+    chunks_.resize(batch);
+    restart();
+  }
+
+  /// All rows, or those of the range.
+  Table read() {
     ColumnBuilder columns(layout_, is_text_);
-    if (!read_rows(head.substr(layout_.data_offset), columns)) {
-      source_.rewind();
-      head.clear();
-      source_.read(head, layout_.data_offset);
+    if (!read_rows(columns)) {
+      restart();
       columns = ColumnBuilder(layout_, is_text_);
-      read_rows({}, columns);
+      read_rows(columns);
     }
-    if (columns.rows() == 0) {
-      fail_input(
-          "{}:{}: there are no rows of data after the header; add rows, or say that there is "
-          "no header",
-          source_.path(), layout_.first_data_line);
+    if (range_ == nullptr) check_any(columns.rows());
+    return table_of(columns);
+  }
+
+  /// The rows of the next batch; nothing at the end.
+  std::optional<Table> next() {
+    while (next_batch()) {
+      ColumnBuilder columns(layout_, is_text_);
+      append(columns);
+      if (columns.rows() > 0) {
+        any_ = true;
+        return table_of(columns);
+      }
     }
-    Table table = columns.take(source_.path());
-    if (!layout_.note.empty()) table.notes.push_back(layout_.note);
-    return table;
+    check_any(any_ ? 1 : 0);
+    return std::nullopt;
   }
 
  private:
+  /// Back to the first row.
+  void restart() {
+    std::string head;
+    line_ = layout_.first_data_line;
+    if (range_ != nullptr) {
+      source_.select(range_->begin, range_->end);
+      line_ = range_->first_line;
+    } else if (head_.empty()) {
+      source_.rewind();
+      source_.read(head, layout_.data_offset);
+      head.clear();
+    } else {
+      head = head_.substr(layout_.data_offset);
+    }
+    head_.clear();
+    chunker_.emplace(source_, std::move(head), layout_.syntax, chunk_bytes_);
+  }
+
+  void check_any(std::size_t rows) const {
+    if (rows > 0) return;
+    fail_input(
+        "{}:{}: there are no rows of data after the header; add rows, or say that there is "
+        "no header",
+        source_.path(), layout_.first_data_line);
+  }
+
+  Table table_of(ColumnBuilder& columns) {
+    Table table = columns.take(source_.path());
+    if (!layout_.note.empty() && !noted_) table.notes.push_back(layout_.note);
+    noted_ = true;
+    return table;
+  }
+
+  /// Reads and parses; false at the end. A column that turns out to be text is parsed again as
+  /// text.
+  bool next_batch() {
+    count_ = 0;
+    while (count_ < texts_.size() && chunker_->next(texts_[count_])) ++count_;
+    if (count_ == 0) return false;
+    parse();
+    found_text_ = mark_text();
+    if (found_text_) parse();
+    return true;
+  }
+
+  void append(ColumnBuilder& columns) {
+    for (std::size_t k = 0; k < count_; ++k) {
+      const CsvChunk& chunk = chunks_[k];
+      if (chunk.problem) {
+        fail_input("{}:{}:{}: {}", source_.path(), line_ + chunk.problem->line,
+                   chunk.problem->field, chunk.problem->message);
+      }
+      columns.append(chunk, line_, options_.threads);
+      line_ += chunk.lines;
+    }
+  }
+
   /// False if a column turned out to be text after some of its rows were stored as numbers.
-  bool read_rows(std::string head, ColumnBuilder& columns) {
-    RecordChunker chunker(source_, std::move(head), layout_.syntax, options_.chunk_bytes);
-    const auto batch = static_cast<std::size_t>(thread_count(options_.threads));
-    std::vector<std::string> texts(batch);
-    std::vector<CsvChunk> chunks(batch);
-    std::size_t line = layout_.first_data_line;
+  bool read_rows(ColumnBuilder& columns) {
     bool numbers_hold = true;
-    bool first_batch = true;
-    while (true) {
-      std::size_t count = 0;
-      while (count < batch && chunker.next(texts[count])) ++count;
-      if (count == 0) break;
-      parse(texts, chunks, count);
-      if (found_text(chunks, count)) {
-        if (first_batch) {
-          columns = ColumnBuilder(layout_, is_text_);
-          parse(texts, chunks, count);
-        } else {
-          numbers_hold = false;
-          columns = ColumnBuilder(layout_, is_text_);  // frees the memory
-        }
+    for (bool first = true; next_batch(); first = false) {
+      if (found_text_) {
+        numbers_hold = numbers_hold && first;
+        columns = ColumnBuilder(layout_, is_text_);  // frees the memory
       }
-      if (first_batch) reserve(columns, texts, chunks, count);
-      first_batch = false;
-      for (std::size_t k = 0; k < count; ++k) {
-        const CsvChunk& chunk = chunks[k];
-        if (chunk.problem) {
-          fail_input("{}:{}:{}: {}", source_.path(), line + chunk.problem->line,
-                     chunk.problem->field, chunk.problem->message);
-        }
-        if (numbers_hold) columns.append(chunk, line, options_.threads);
-        line += chunk.lines;
-      }
+      if (first) reserve(columns);
+      append(columns);
+      if (!numbers_hold) columns = ColumnBuilder(layout_, is_text_);
     }
     return numbers_hold;
   }
 
-  void parse(const std::vector<std::string>& texts, std::vector<CsvChunk>& chunks,
-             std::size_t count) {
-    parallel_tasks(options_.threads, count, [&](std::size_t k) {
-      parse_csv_chunk(texts[k], layout_.syntax, is_text_, chunks[k]);
+  void parse() {
+    parallel_tasks(options_.threads, count_, [&](std::size_t k) {
+      parse_csv_chunk(texts_[k], layout_.syntax, is_text_, chunks_[k]);
     });
   }
 
   /// Marks the columns that hold text although they were assumed numeric.
-  bool found_text(const std::vector<CsvChunk>& chunks, std::size_t count) {
+  bool mark_text() {
     bool found = false;
-    for (std::size_t k = 0; k < count; ++k) {
+    for (std::size_t k = 0; k < count_; ++k) {
       for (std::size_t c = 0; c < is_text_.size(); ++c) {
-        if (chunks[k].not_numeric[c] == 0) continue;
+        if (chunks_[k].not_numeric[c] == 0) continue;
         is_text_[c] = 1;
         found = true;
       }
@@ -202,28 +249,59 @@ class CsvReader {
 
   /// Estimates the number of rows from the first batch, because growing a vector by doubling copies
   /// it and needs twice the memory. Reserved memory that is never touched costs nothing.
-  void reserve(ColumnBuilder& columns, const std::vector<std::string>& texts,
-               const std::vector<CsvChunk>& chunks, std::size_t count) const {
+  void reserve(ColumnBuilder& columns) const {
     double bytes = 0.0;
     double rows = 0.0;
-    for (std::size_t k = 0; k < count; ++k) {
-      bytes += static_cast<double>(texts[k].size());
-      rows += static_cast<double>(chunks[k].rows);
+    for (std::size_t k = 0; k < count_; ++k) {
+      bytes += static_cast<double>(texts_[k].size());
+      rows += static_cast<double>(chunks_[k].rows);
     }
-    const double estimate = rows * static_cast<double>(source_.plain_size()) / bytes;
-    columns.reserve(static_cast<std::size_t>(1.05 * estimate));
+    const auto all =
+        static_cast<double>(range_ != nullptr ? range_->end - range_->begin : source_.plain_size());
+    columns.reserve(static_cast<std::size_t>(1.05 * rows * all / bytes));
   }
 
   ByteSource& source_;
-  const ReadOptions& options_;
+  const ReadOptions options_;
+  const std::size_t chunk_bytes_;
+  const CsvRange* range_;
+  std::string head_;
   CsvLayout layout_;
   std::vector<char> is_text_;
+  std::optional<RecordChunker> chunker_;
+  std::size_t line_ = 1;
+  std::vector<std::string> texts_;
+  std::vector<CsvChunk> chunks_;
+  std::size_t count_ = 0;  ///< of them
+  bool found_text_ = false;
+  bool any_ = false;
+  bool noted_ = false;
+};
+
+class CsvBlocks final : public BlockReader {
+ public:
+  CsvBlocks(ByteSource& source, const ReadOptions& options, std::size_t bytes)
+      : rows_(source, options, bytes / static_cast<std::size_t>(thread_count(options.threads)) + 1,
+              nullptr) {}
+  std::optional<Table> next() override { return rows_.next(); }
+
+ private:
+  CsvRows rows_;
 };
 
 }  // namespace
 
 Table read_csv(ByteSource& source, const ReadOptions& options) {
-  return CsvReader(source, options).read();
+  return read_csv(source, options, nullptr);
+}
+
+Table read_csv(ByteSource& source, const ReadOptions& options, const CsvRange* range) {
+  return CsvRows(source, options, options.chunk_bytes, range).read();
+}
+
+std::unique_ptr<BlockReader> csv_blocks(ByteSource& source, const ReadOptions& options,
+                                        std::size_t bytes) {
+  return std::make_unique<CsvBlocks>(source, options, bytes);
 }
 
 }  // namespace covshift

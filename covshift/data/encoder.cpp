@@ -13,47 +13,14 @@
 #include "covshift/base/number.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/labels.hpp"
-#include "covshift/data/rows.hpp"
+#include "covshift/data/summary.hpp"
 
 namespace covshift {
 
 namespace {
 
-/// A column with more levels than this holds identifiers or free text; encoding them would fill the
-/// memory and teach nothing.
-constexpr std::size_t most_levels = 10'000;
-/// Medians of long columns are those of this many evenly spaced rows.
-constexpr std::size_t median_rows = 20'000;
-
-bool listed_in(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-std::vector<std::string> occurring_levels(const Column& column) {
-  std::vector<std::string> levels;
-  if (!column.categorical) {  // numbers that are categories
-    std::unordered_set<std::string> seen;
-    for (std::size_t row = 0; row < column.numbers.size(); ++row) {
-      if (column.missing(row)) continue;
-      std::string text = column.text(row);
-      if (seen.insert(text).second) levels.push_back(std::move(text));
-    }
-    sort_levels(levels);
-    return levels;
-  }
-  std::vector<char> occurs(column.levels.size(), 0);
-  for (const std::int32_t code : column.codes) {
-    if (code >= 0) occurs[static_cast<std::size_t>(code)] = 1;
-  }
-  for (std::size_t k = 0; k < occurs.size(); ++k) {
-    if (occurs[k] != 0) levels.push_back(column.levels[k]);
-  }
-  sort_levels(levels);
-  return levels;
-}
-
 /// The middle of the finite values, 0 if there are none.
-double median(std::vector<double>& values) {
+double median(std::vector<double> values) {
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -61,30 +28,13 @@ double median(std::vector<double>& values) {
   return *middle;
 }
 
-std::size_t step_for(std::size_t rows) { return rows / median_rows + 1; }
-
-/// The median of a column of a dense matrix; `values` is scratch memory.
-double median_of(const MatrixView& x, std::size_t column, std::vector<double>& values) {
-  values.clear();
-  std::visit(
-      [&](const auto& rows) {
-        if constexpr (requires { rows.stride; }) {
-          for (std::size_t row = 0; row < x.rows; row += step_for(x.rows)) {
-            values.push_back(static_cast<double>(rows.data[row * rows.stride + column]));
-          }
-        }
-      },
-      x.storage);
-  return median(values);
-}
-
-/// The first level that style or order cannot read, for a message.
-template <typename Parses>
-std::size_t first_row_that_fails(const Column& column, const Parses& parses) {
-  for (std::size_t row = 0; row < column.codes.size(); ++row) {
-    if (!column.missing(row) && !parses(column.text(row))) return row;
+/// The first of several ways to read a text; none if there is none.
+template <typename Way, std::size_t n>
+std::optional<Way> first_way(const std::array<Way, n>& all, unsigned ways) {
+  for (std::size_t k = 0; k < n; ++k) {
+    if ((ways >> k & 1U) != 0) return all[k];
   }
-  return 0;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -112,19 +62,15 @@ void Encoder::add_numbered(std::size_t cols, std::string_view prefix, std::size_
   }
 }
 
-void Encoder::fit_svmlight(const Table& train) {
+void Encoder::fit_svmlight(const Summary& train) {
   // An index of two thousand millions in a file of few entries must not become as many columns.
   constexpr std::size_t always_all = std::size_t{1} << 16U;
-  svmlight_ = true;
   index_base_ = train.index_base;
-  const Matrix& x = *train.sparse;
-  if (x.cols <= always_all || x.cols <= x.values.size()) {
-    add_numbered(x.cols, "", static_cast<std::size_t>(index_base_));
+  if (train.features <= always_all || train.features <= train.entries) {
+    add_numbered(train.features, "", static_cast<std::size_t>(index_base_));
     return;
   }
-  occurring_ = x.columns;
-  std::sort(occurring_.begin(), occurring_.end());
-  occurring_.erase(std::unique(occurring_.begin(), occurring_.end()), occurring_.end());
+  occurring_ = train.occurring;
   for (const std::int32_t column : occurring_) {
     Source source;
     source.name = std::to_string(column + index_base_);
@@ -132,107 +78,95 @@ void Encoder::fit_svmlight(const Table& train) {
   }
 }
 
-void Encoder::fit_fill(const Column& column, Source& source) {
-  const std::size_t rows = column.categorical ? column.codes.size() : column.numbers.size();
-  for (std::size_t row = 0; row < rows; ++row) source.missing += column.missing(row) ? 1U : 0U;
-  if (source.kind == Kind::category) {
-    std::vector<std::size_t> counts(source.levels.size(), 0);
-    std::unordered_map<std::string_view, std::size_t> places;
-    for (std::size_t k = 0; k < source.levels.size(); ++k) places.emplace(source.levels[k], k);
-    for (std::size_t row = 0; row < rows; ++row) {
-      if (!column.missing(row)) ++counts[places.at(column.text(row))];
-    }
-    const auto most = std::max_element(counts.begin(), counts.end());
-    source.fill_level = static_cast<std::int32_t>(most - counts.begin());
-    // A date hardly ever comes back: it names a row, or those of a day.
-    source.ids = looks_like_ids(source.levels.size(), rows - source.missing) ||
-                 order_of(source.levels).has_value();
+void Encoder::fit_levels(const ColumnSummary& column, std::size_t rows, Source& source) {
+  source.kind = Kind::category;
+  std::unordered_map<std::string_view, std::size_t> counts;
+  for (const ColumnSummary::Level& level : column.levels) {
+    source.levels.push_back(level.text);
+    counts.emplace(level.text, level.count);
+  }
+  sort_levels(source.levels);
+  std::size_t most = 0;
+  for (std::size_t k = 0; k < source.levels.size(); ++k) {
+    const std::size_t count = counts.at(source.levels[k]);
+    if (count <= most) continue;
+    most = count;
+    source.fill_level = static_cast<std::int32_t>(k);
+  }
+  // A date hardly ever comes back: it names a row, or those of a day.
+  source.ids = looks_like_ids(source.levels.size(), rows - source.missing) ||
+               order_of(source.levels).has_value();
+}
+
+void Encoder::fit_fill(const ColumnSummary& column, Source& source) {
+  if (!column.text) {
+    source.fill[0] = median(column.numbers);
     return;
   }
-  const std::size_t parts = source.kind == Kind::date ? date_parts.size() : 1;
-  std::vector<DateNumbers> levels;
-  for (const std::string& level : column.levels) {
-    DateNumbers numbers{};
+  std::vector<DateNumbers> numbers;
+  for (const std::string& text : column.texts) {
+    if (text.empty()) continue;  // missing
+    DateNumbers own{};
     if (source.kind == Kind::date) {
-      numbers = parse_date(level, source.order).value_or(numbers);
+      own = parse_date(text, source.order).value_or(own);
     } else {
-      numbers[0] = parse_styled(level, source.style).value_or(0.0);
+      own[0] = parse_styled(text, source.style).value_or(0.0);
     }
-    levels.push_back(numbers);
+    numbers.push_back(own);
   }
+  const std::size_t parts = source.kind == Kind::date ? date_parts.size() : 1;
   for (std::size_t part = 0; part < parts; ++part) {
     std::vector<double> values;
-    for (std::size_t row = 0; row < rows; row += step_for(rows)) {
-      if (column.missing(row)) continue;
-      values.push_back(column.categorical
-                           ? levels[static_cast<std::size_t>(column.codes[row])][part]
-                           : column.numbers[row]);
-    }
-    source.fill[part] = median(values);
+    values.reserve(numbers.size());
+    for (const DateNumbers& own : numbers) values.push_back(own[part]);
+    source.fill[part] = median(std::move(values));
   }
 }
 
-Encoder::Source Encoder::fit_column(const Table& train, const Column& column,
-                                    const ColumnOptions& options) {
+Encoder::Source Encoder::fit_column(const ColumnSummary& column, std::size_t rows,
+                                    Missing missing) {
+  using Role = ColumnSummary::Role;
   Source source;
   source.name = column.name;
-  if (listed_in(options.dates, column.name)) {
+  source.missing = column.missing;
+  source.indicator = missing == Missing::indicator && source.missing > 0;
+  const Spot spot = column.unreadable.value_or(Spot{});
+  if (column.role == Role::date) {
     source.kind = Kind::date;
-    const std::vector<std::string> texts = occurring_levels(column);
-    const auto order = order_of(texts);
+    const auto order = column.unreadable ? first_way(orders, column.ways) : std::nullopt;
     if (!order) {
-      const std::size_t row = first_row_that_fails(
-          column, [](const std::string& text) { return order_of({text}).has_value(); });
       fail_input(
           "{}: column {} should hold dates, but {} is none, or their days and months are mixed; "
           "write them as 2020-01-31, 31.01.2020 or 01/31/2020, all in one way",
-          train.where(row, column), quoted_excerpt(column.name), quoted_excerpt(column.text(row)));
+          spot.where, quoted_excerpt(column.name), quoted_excerpt(spot.text));
     }
     source.order = *order;
-  } else if (listed_in(options.numeric, column.name) && column.categorical) {
-    const auto style = style_of(occurring_levels(column));
+  } else if (column.role == Role::styled && column.text) {
+    const auto style = column.unreadable ? first_way(styles, column.ways) : std::nullopt;
     if (!style) {
-      const std::size_t row = first_row_that_fails(
-          column, [](const std::string& text) { return style_of({text}).has_value(); });
       fail_input("{}: {} is not a number, but column {} was said to be numeric; correct the value",
-                 train.where(row, column), quoted_excerpt(column.text(row)),
-                 quoted_excerpt(column.name));
+                 spot.where, quoted_excerpt(spot.text), quoted_excerpt(column.name));
     }
     source.style = *style;
-  } else if (column.categorical || listed_in(options.categorical, column.name)) {
-    source.kind = Kind::category;
-    source.levels = occurring_levels(column);
-    if (source.levels.size() > most_levels) {
-      fail_input(
-          "{}: the column {} holds {} different strings; more than {} are not categories. "
-          "Leave it out if it is an identifier (--drop {}); correct it if it should be numeric",
-          train.source, quoted_excerpt(column.name), source.levels.size(), most_levels,
-          column.name);
-    }
+  } else if (column.has_levels()) {
+    fit_levels(column, rows, source);
+    return source;
   }
   fit_fill(column, source);
-  source.indicator = options.missing == Missing::indicator && source.missing > 0;
   return source;
 }
 
-Encoder Encoder::fit(const Table& train, const std::vector<std::string>& exclude,
-                     const ColumnOptions& options) {
+Encoder Encoder::fit(const Summary& train, Missing missing) {
   Encoder encoder;
-  encoder.missing_ = options.missing;
-  std::unordered_set<std::string> left_out;
-  for (const std::vector<std::string>* names :
-       {&exclude, &options.drop, &options.keep, &options.numeric, &options.categorical,
-        &options.dates}) {
-    for (const std::string& name : *names) static_cast<void>(train.at(name));
-    if (names == &exclude || names == &options.drop || names == &options.keep) {
-      left_out.insert(names->begin(), names->end());
-    }
-  }
-  if (train.sparse) {
+  encoder.missing_ = missing;
+  encoder.svmlight_ = train.svmlight;
+  if (train.svmlight && !train.matrix) {
     encoder.fit_svmlight(train);
   } else {
-    for (const Column& column : train.columns) {
-      if (!left_out.contains(column.name)) encoder.add(fit_column(train, column, options));
+    for (const ColumnSummary& column : train.columns) {
+      const bool feature =
+          column.role != ColumnSummary::Role::none && column.role != ColumnSummary::Role::label;
+      if (feature) encoder.add(fit_column(column, train.rows, missing));
     }
   }
   if (encoder.cols() == 0) {
@@ -242,39 +176,14 @@ Encoder Encoder::fit(const Table& train, const std::vector<std::string>& exclude
   return encoder;
 }
 
+Encoder Encoder::fit(const Table& train, const std::vector<std::string>& exclude,
+                     const ColumnOptions& options) {
+  return fit(Summary(train, {"", "", exclude, options}, {}), options.missing);
+}
+
 Encoder Encoder::fit(const MatrixView& train, const std::vector<std::string>& columns,
                      Missing missing) {
-  Encoder encoder;
-  encoder.missing_ = missing;
-  encoder.svmlight_ = train.storage.index() >= 2;
-  if (train.cols == 0) fail_input("there are no columns to learn from; add features");
-  if (!columns.empty() && columns.size() != train.cols) {
-    fail_input("{} columns, but {} names", train.cols, columns.size());
-  }
-  std::unordered_set<std::string_view> known;
-  std::vector<Source> sources(train.cols);
-  for (std::size_t c = 0; c < train.cols; ++c) {
-    sources[c].name =
-        columns.empty() ? fmt::format("{}{}", encoder.svmlight_ ? "" : "c", c + 1) : columns[c];
-    if (!columns.empty() && !known.insert(columns[c]).second) {
-      fail_input("two columns are named {}; rename one", quoted_excerpt(columns[c]));
-    }
-  }
-  if (!encoder.svmlight_ && missing != Missing::error) {
-    const Rows rows(train, {});
-    for (std::size_t row = 0; row < train.rows; ++row) {
-      rows.each(row, [&](std::size_t c, double value) {
-        sources[c].missing += value != value ? 1U : 0U;
-      });
-    }
-    std::vector<double> values;
-    for (std::size_t c = 0; c < train.cols; ++c) {
-      sources[c].fill[0] = median_of(train, c, values);
-      sources[c].indicator = missing == Missing::indicator && sources[c].missing > 0;
-    }
-  }
-  for (Source& source : sources) encoder.add(std::move(source));
-  return encoder;
+  return fit(Summary(train, columns, missing, {}), missing);
 }
 
 bool Encoder::numeric() const {

@@ -2,6 +2,7 @@
 // others by column name.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -57,8 +58,13 @@ struct EncodedTable {
   std::size_t ignored_entries = 0;  ///< svmlight: entries of features that training never saw
 };
 
+struct Summary;
+struct ColumnSummary;
+
 class Encoder {
  public:
+  /// What becomes features of the columns that a summary of all training rows describes.
+  static Encoder fit(const Summary& train, Missing missing);
   /// All columns of the training file but `exclude` (its label, weights, ...) and those dropped or
   /// kept are features. The categories of a column are those that occur in it, in the order of
   /// sort_levels.
@@ -115,6 +121,11 @@ class Encoder {
     return sources_[source].missing;
   }
 
+  /// How text is read as numbers and dates: the first way that reads all of a column.
+  static constexpr std::array styles = {NumberStyle::plain, NumberStyle::thousands_commas,
+                                        NumberStyle::decimal_comma};
+  static constexpr std::array orders = {DateOrder::ymd, DateOrder::dmy, DateOrder::mdy};
+
   [[nodiscard]] nlohmann::json to_json() const;
   /// `most`: the number of encoded columns that other parts of the file have.
   static Encoder from_json(const nlohmann::json& json, std::size_t most);
@@ -143,11 +154,12 @@ class Encoder {
     std::vector<std::int32_t> row_columns;    ///< the same for categories that were read as numbers
   };
 
-  static Source fit_column(const Table& train, const Column& column, const ColumnOptions& options);
-  static void fit_fill(const Column& column, Source& source);
+  static Source fit_column(const ColumnSummary& column, std::size_t rows, Missing missing);
+  static void fit_levels(const ColumnSummary& column, std::size_t rows, Source& source);
+  static void fit_fill(const ColumnSummary& column, Source& source);
   void add(Source source);
   void add_numbered(std::size_t cols, std::string_view prefix, std::size_t first);
-  void fit_svmlight(const Table& train);
+  void fit_svmlight(const Summary& train);
   [[nodiscard]] static std::size_t width(const Source& source);
   [[nodiscard]] Plan plan(const Table& table, const Source& source, const Column* column) const;
   static void plan_numbers(const Table& table, Plan& plan);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 #include <utility>
 
 #include "covshift/base/error.hpp"
@@ -45,23 +46,11 @@ void sort_levels(std::vector<std::string>& levels) {
   for (std::size_t k = 0; k < levels.size(); ++k) levels[k] = std::move(keyed[k].second);
 }
 
-Classes Classes::fit(const Table& table, std::string_view label_column) {
-  const Column& column = table.at(label_column);
-  std::unordered_map<std::string, std::size_t> seen;
-  std::vector<char> done(column.levels.size(), 0);
+Classes Classes::fit(const std::vector<std::string>& labels) {
+  std::unordered_set<std::string> seen;
   std::vector<std::string> names;
-  for (std::size_t row = 0; row < table.rows; ++row) {
-    if (column.missing(row)) {
-      fail_input("{}: the label (column {}) is missing; fill it in or drop the row",
-                 table.where(row, column), quoted_excerpt(column.name));
-    }
-    if (column.categorical) {
-      char& level_done = done[static_cast<std::size_t>(column.codes[row])];
-      if (level_done != 0) continue;
-      level_done = 1;
-    }
-    std::string text = column.text(row);
-    if (seen.emplace(class_key(text), row).second) names.push_back(std::move(text));
+  for (const std::string& label : labels) {
+    if (seen.insert(class_key(label)).second) names.push_back(label);
   }
   sort_levels(names);
   return from_names(std::move(names));

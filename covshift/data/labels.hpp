@@ -32,8 +32,8 @@ struct LabelCodes {
 /// named by the first spelling in the file.
 class Classes {
  public:
-  /// The labels that occur in the column, sorted. Throws Error if a label is missing.
-  static Classes fit(const Table& table, std::string_view label_column);
+  /// Of labels in the order in which they first appear, each perhaps in several spellings; sorted.
+  static Classes fit(const std::vector<std::string>& labels);
   /// From names in their final order. Throws Error if two are the same class.
   static Classes from_names(std::vector<std::string> names);
 

@@ -160,11 +160,8 @@ Load loader(const NpyHeader& header) {
   }
 }
 
-}  // namespace
-
-Table read_npy(ByteSource& source, const ReadOptions& /*options*/) {
+NpyHeader checked_header(ByteSource& source) {
   const NpyHeader header = read_header(source);
-  constexpr std::size_t block_items = std::size_t{1} << 18U;
   constexpr std::size_t most_columns = 10'000'000;
   // A damaged shape must not allocate more memory than the file can fill.
   if (header.cols > most_columns || header.rows > SIZE_MAX / sizeof(double) / header.cols) {
@@ -172,10 +169,16 @@ Table read_npy(ByteSource& source, const ReadOptions& /*options*/) {
   }
   const std::size_t items = header.rows * header.cols;
   if (source.plain_size() != 0 && items > source.plain_size()) fail_cut_off(source.path());
+  return header;
+}
 
+/// The next `rows` rows.
+Table read_rows(ByteSource& source, const NpyHeader& header, std::size_t rows) {
+  constexpr std::size_t block_items = std::size_t{1} << 18U;
+  const std::size_t items = rows * header.cols;
   Table table;
   table.source = source.path();
-  table.rows = header.rows;
+  table.rows = rows;
   const Load item = loader(header);
   for (std::size_t done = 0; done < items;) {
     const std::size_t count = std::min(block_items, items - done);
@@ -189,6 +192,47 @@ Table read_npy(ByteSource& source, const ReadOptions& /*options*/) {
   }
   for (std::size_t c = 0; c < header.cols; ++c) table.columns[c].name = fmt::format("c{}", c + 1);
   return table;
+}
+
+class NpyBlocks final : public BlockReader {
+ public:
+  NpyBlocks(ByteSource& source, std::size_t bytes)
+      : source_(source),
+        header_(checked_header(source)),
+        rows_(std::max<std::size_t>(1, bytes / header_.item_bytes / header_.cols)) {
+    if (header_.fortran && header_.cols > 1) {
+      fail_input(
+          "{}: the array is stored by columns (Fortran order), which cannot be read a block of "
+          "rows at a time; save it by rows: numpy.save(file, numpy.ascontiguousarray(array))",
+          source.path());
+    }
+  }
+  std::optional<Table> next() override {
+    const std::size_t count = std::min(rows_, header_.rows - done_);
+    if (count == 0) return std::nullopt;
+    Table table = read_rows(source_, header_, count);
+    table.lines.note(0, done_ + 1);
+    done_ += count;
+    return table;
+  }
+
+ private:
+  ByteSource& source_;
+  NpyHeader header_;
+  std::size_t rows_;
+  std::size_t done_ = 0;
+};
+
+}  // namespace
+
+Table read_npy(ByteSource& source, const ReadOptions& /*options*/) {
+  const NpyHeader header = checked_header(source);
+  return read_rows(source, header, header.rows);
+}
+
+std::unique_ptr<BlockReader> npy_blocks(ByteSource& source, const ReadOptions& /*options*/,
+                                        std::size_t bytes) {
+  return std::make_unique<NpyBlocks>(source, bytes);
 }
 
 }  // namespace covshift

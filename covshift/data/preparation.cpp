@@ -34,15 +34,14 @@ std::vector<double> sample_weights(const Table& table, const std::string& name) 
                  table.where(row, table.at(name)), values[row]);
     }
   }
-  if (std::all_of(values.begin(), values.end(), [](double w) { return w == 0; })) {
-    fail_input("{}: no example has a positive weight (column '{}')", table.source, name);
-  }
   return values;
 }
 
 /// The classes that occur, in the caller's order if there is one.
-Classes classes_of(const Table& train, const PreparationOptions& options) {
-  Classes found = Classes::fit(train, options.label);
+Classes classes_of(const Summary& train, const PreparationOptions& options) {
+  std::vector<std::string> labels;
+  for (const auto& [text, count] : train.label()->levels) labels.push_back(text);
+  Classes found = Classes::fit(labels);
   if (found.size() < 2) {
     fail_input("{}: column '{}' has only one class ('{}'); a classifier needs at least two",
                train.source, options.label, found.names()[0]);
@@ -82,66 +81,111 @@ std::string share(std::size_t count, std::size_t all) {
                      100 * static_cast<double>(count) / static_cast<double>(all));
 }
 
-std::vector<std::string> warnings_of(const EncodedTable& encoded, const Table& table) {
-  std::vector<std::string> warnings;
-  for (const EncodedTable::Unseen& u : encoded.unseen) {
-    const std::string where =
-        table.lines.breaks().empty() ? table.source : fmt::format("{}:{}", table.source, u.line);
-    warnings.push_back(fmt::format(
-        "{}: column '{}' has the category '{}', which training never saw ({}, have such "
-        "categories); it is encoded as none of the known ones",
-        where, u.column, u.text, share(u.count, table.rows)));
+Strange strange_in(EncodedTable& encoded, const Table& table) {
+  return {table.source,
+          !table.lines.breaks().empty(),
+          table.rows,
+          std::move(encoded.unseen),
+          std::move(encoded.absent),
+          encoded.ignored_entries,
+          table.sparse ? table.sparse->values.size() : 0};
+}
+
+/// Adds up counts by column; what else is known of a column is that of the first rows.
+template <typename Count>
+void append_counts(std::vector<Count>& own, const std::vector<Count>& next) {
+  for (const Count& count : next) {
+    const auto same = std::find_if(own.begin(), own.end(),
+                                   [&](const Count& c) { return c.column == count.column; });
+    if (same == own.end()) {
+      own.push_back(count);
+    } else {
+      same->count += count.count;
+    }
   }
-  for (const EncodedTable::Absent& a : encoded.absent) {
-    warnings.push_back(fmt::format(
-        "{}: column '{}' has missing values ({}), but had none in training; the median or most "
-        "frequent value of training takes their place",
-        table.source, a.column, share(a.count, table.rows)));
-  }
-  if (encoded.ignored_entries > 0) {
-    const std::size_t entries = table.sparse->values.size();
-    warnings.push_back(fmt::format(
-        "{}: {} of {} entries ({:.2g}%) belong to features that training never saw; they are "
-        "ignored",
-        table.source, encoded.ignored_entries, entries,
-        100 * static_cast<double>(encoded.ignored_entries) / static_cast<double>(entries)));
-  }
-  return warnings;
 }
 
 }  // namespace
 
-Preparation::Preparation(const Input& train, const PreparationOptions& options)
+void Strange::append(const Strange& next) {
+  if (source.empty()) source = next.source;
+  lines = lines || next.lines;
+  rows += next.rows;
+  append_counts(unseen, next.unseen);
+  append_counts(absent, next.absent);
+  ignored_entries += next.ignored_entries;
+  entries += next.entries;
+}
+
+std::vector<std::string> Strange::warnings() const {
+  std::vector<std::string> texts;
+  for (const EncodedTable::Unseen& u : unseen) {
+    const std::string where = lines ? fmt::format("{}:{}", source, u.line) : source;
+    texts.push_back(fmt::format(
+        "{}: column '{}' has the category '{}', which training never saw ({}, have such "
+        "categories); it is encoded as none of the known ones",
+        where, u.column, u.text, share(u.count, rows)));
+  }
+  for (const EncodedTable::Absent& a : absent) {
+    texts.push_back(fmt::format(
+        "{}: column '{}' has missing values ({}), but had none in training; the median or most "
+        "frequent value of training takes their place",
+        source, a.column, share(a.count, rows)));
+  }
+  if (ignored_entries > 0) {
+    texts.push_back(fmt::format(
+        "{}: {} of {} entries ({:.2g}%) belong to features that training never saw; they are "
+        "ignored",
+        source, ignored_entries, entries,
+        100 * static_cast<double>(ignored_entries) / static_cast<double>(entries)));
+  }
+  return texts;
+}
+
+Summary summarise(const Input& part, const PreparationOptions& options,
+                  const Summary::Place& place) {
+  if (part.table == nullptr) {
+    return {part.matrix, part.names, options.columns.missing, place};
+  }
+  Summary::Roles roles{"", options.weight, {}, options.columns};
+  // A part without rows has no labels of its own either.
+  const bool apart = !part.labels.empty() || (part.table->rows == 0 && !options.classes.empty() &&
+                                              part.table->find(options.label) == nullptr);
+  if (!apart) roles.label = options.label;
+  for (const std::string& name : {options.ratio_column, options.generalization_column}) {
+    if (!name.empty()) roles.exclude.push_back(name);
+  }
+  for (const auto& own : options.view_columns) {
+    for (const std::string& name : {own.ratio, own.generalization}) {
+      if (!name.empty()) roles.exclude.push_back(name);
+    }
+  }
+  return {*part.table, roles, place};
+}
+
+Preparation::Preparation(const Summary& train, const PreparationOptions& options)
     : columns_{options.label, options.weight, options.ratio_column, options.generalization_column},
       view_columns_(options.view_columns),
       keep_(options.columns.keep),
       scale_(options.scale),
       cut_(options.cut) {
-  std::vector<std::string> exclude;
-  for (const std::string* name :
-       {&columns_.label, &columns_.weight, &columns_.ratio, &columns_.generalization}) {
-    const bool in_table = name != &columns_.label || train.labels.empty();
-    if (!name->empty() && in_table) exclude.push_back(*name);
-  }
-  for (const auto& own : view_columns_) {
-    for (const std::string& name : {own.ratio, own.generalization}) {
-      if (!name.empty()) exclude.push_back(name);
-    }
-  }
-  if (!train.labels.empty()) {
+  if (train.rows == 0) fail_input("{}: there are no training rows; add data", train.source);
+  if (train.label() != nullptr) {
+    classes_ = classes_of(train, options);
+  } else {
     classes_ = Classes::from_names(options.classes);
-  } else if (train.table != nullptr && !columns_.label.empty()) {
-    classes_ = classes_of(*train.table, options);
   }
-  if (train.table == nullptr && (needs_columns() || !columns_.weight.empty())) {
+  if (train.matrix && (needs_columns() || !columns_.weight.empty())) {
     fail_input("a matrix has no named columns of weights or densities; give a table");
   }
-  encoder_ = train.table != nullptr
-                 ? Encoder::fit(*train.table, exclude, options.columns)
-                 : Encoder::fit(train.matrix, train.names, options.columns.missing);
+  if (!train.positive_weight) {
+    fail_input("{}: no example has a positive weight (column '{}')", train.source, options.weight);
+  }
+  encoder_ = Encoder::fit(train, options.columns.missing);
   views_ = options.view_groups.empty() ? Views::parse(options.views, encoder_)
                                        : Views::from_groups(options.view_groups, encoder_);
   for (const auto& own : view_columns_) static_cast<void>(views_.find(own.view));
+  warnings_ = column_warnings(train, encoder_);
 }
 
 ReadOptions Preparation::read_options(ReadOptions options) const {
@@ -166,7 +210,8 @@ PreparedRows Preparation::encode(const Input& input, int threads) const {
   }
   const Table& table = *input.table;
   EncodedTable encoded = encoder_.encode(table, threads);
-  rows.warnings = warnings_of(encoded, table);
+  rows.strange = strange_in(encoded, table);
+  rows.warnings = rows.strange.warnings();
   rows.own = std::move(encoded.matrix);
   rows.features = rows.own.view();
   if (!columns_.ratio.empty()) rows.log_ratio = log_ratios(table, columns_.ratio);
@@ -188,9 +233,7 @@ PreparedRows Preparation::encode(const Input& input, int threads) const {
 
 PreparedRows Preparation::encode_training(const Input& input, int threads) const {
   PreparedRows rows = encode(input, threads);
-  if (input.table != nullptr) {
-    rows.warnings = column_warnings(*input.table, encoder_, label());
-  }
+  rows.warnings = warnings_;
   if (!input.labels.empty()) {
     rows.labels.assign(input.labels.begin(), input.labels.end());
   } else if (input.table != nullptr && !label().empty()) {
@@ -202,14 +245,20 @@ PreparedRows Preparation::encode_training(const Input& input, int threads) const
   return rows;
 }
 
-void Preparation::fit(PreparedRows& train, PreparedRows* target, int threads) {
-  scaler_ = Scaler::fit(scale_, train.features, train.weight);
-  if (!cut_) scaler_.uncut();
+void Preparation::fit(PreparedRows& train, PreparedRows* target, int threads,
+                      const Reducer& reducer) {
+  learn_scale(train.features, train.weight, reducer);
   apply(train, "the training data", threads);
   if (target != nullptr) apply(*target, "the target data", threads);
   if (scale_ != ScaleKind::none) return;
   refuse_huge(train.features, "the training data");
   if (target != nullptr) refuse_huge(target->features, "the target data");
+}
+
+void Preparation::learn_scale(const MatrixView& train, std::span<const double> weight,
+                              const Reducer& reducer) {
+  scaler_ = Scaler::fit(scale_, train, weight, reducer);
+  if (!cut_) scaler_.uncut();
 }
 
 void Preparation::apply(PreparedRows& rows, const char* what, int threads) const {

@@ -11,6 +11,7 @@
 #include "covshift/data/labels.hpp"
 #include "covshift/data/matrix.hpp"
 #include "covshift/data/scaling.hpp"
+#include "covshift/data/summary.hpp"
 #include "covshift/data/table.hpp"
 #include "covshift/data/views.hpp"
 
@@ -52,6 +53,24 @@ struct Input {
   std::span<const double> weight;
 };
 
+/// What a part of the training rows says about its columns.
+Summary summarise(const Input& part, const PreparationOptions& options,
+                  const Summary::Place& place = {});
+
+/// What some rows have that training never saw. Of blocks of a file it can be put together.
+struct Strange {
+  std::string source;
+  bool lines = false;  ///< the source has lines
+  std::size_t rows = 0;
+  std::vector<EncodedTable::Unseen> unseen;
+  std::vector<EncodedTable::Absent> absent;
+  std::size_t ignored_entries = 0;
+  std::size_t entries = 0;
+
+  void append(const Strange& next);
+  [[nodiscard]] std::vector<std::string> warnings() const;
+};
+
 /// Rows as numbers. A matrix that needs no scaling stays in the caller's memory.
 struct PreparedRows {
   PreparedRows() = default;
@@ -72,7 +91,8 @@ struct PreparedRows {
     std::vector<double> log_ratio, log_generalization;
   };
   std::vector<ViewColumns> views;
-  /// What looks wrong in the training data, or what in other data training never saw.
+  Strange strange;
+  /// What looks wrong in the training data, or else what is strange.
   std::vector<std::string> warnings;
 };
 
@@ -81,7 +101,10 @@ struct PreparedRows {
 class Preparation {
  public:
   /// Learns columns, classes and views. Throws Error, also if there is only one class.
-  Preparation(const Input& train, const PreparationOptions& options);
+  Preparation(const Input& train, const PreparationOptions& options)
+      : Preparation(summarise(train, options), options) {}
+  /// The same from the summary of all parts of the training rows, of which none is Summary::mixed.
+  Preparation(const Summary& train, const PreparationOptions& options);
   /// Without classes or views, for a density ratio.
   Preparation(Encoder encoder, Scaler scaler)
       : encoder_(std::move(encoder)), scaler_(std::move(scaler)) {}
@@ -91,11 +114,16 @@ class Preparation {
 
   /// Rows by column name, not yet scaled.
   [[nodiscard]] PreparedRows encode(const Input& input, int threads = 0) const;
-  /// The same with labels and weights.
+  /// The same with labels and weights, and as warnings what looks wrong in all training rows.
   [[nodiscard]] PreparedRows encode_training(const Input& input, int threads = 0) const;
   /// Fits the scaling, applies it to the encoded rows of training and target (null: none), and
-  /// checks that every number is finite.
-  void fit(PreparedRows& train, PreparedRows* target, int threads = 0);
+  /// checks that every number is finite. Of several holders each gives its own rows, and all learn
+  /// the same scaling.
+  void fit(PreparedRows& train, PreparedRows* target, int threads = 0,
+           const Reducer& reducer = Reducer());
+  /// The first part of it, for rows that are then scaled a block at a time (apply).
+  void learn_scale(const MatrixView& train, std::span<const double> weight,
+                   const Reducer& reducer = Reducer());
   /// Scales encoded rows and checks that they are finite; `what` names them in the message.
   void apply(PreparedRows& rows, const char* what, int threads = 0) const;
   /// Calls body(first, block) in parallel for scaled blocks of encoded rows, without copying all
@@ -139,6 +167,7 @@ class Preparation {
   Classes classes_;
   Views views_;
   Scaler scaler_;
+  std::vector<std::string> warnings_;  ///< about the training rows; not stored with a model
 };
 
 }  // namespace covshift

@@ -5,6 +5,7 @@
 
 #include "covshift/base/number.hpp"
 #include "covshift/data/readers.hpp"
+#include "covshift/data/table_blocks.hpp"
 
 namespace covshift {
 
@@ -133,6 +134,54 @@ Table read_table(const std::string& path, const ReadOptions& options) {
   const Format* const format = format_of(path);
   ByteSource source(path, options.encoding, format == nullptr || !format->binary);
   return read_source(source, format, options);
+}
+
+struct TableBlocks::State {
+  State(const std::string& path, Encoding encoding, std::size_t block_bytes)
+      : format(format_of(path)), source(path, encoding, text()), bytes(block_bytes) {}
+  [[nodiscard]] bool text() const { return format == nullptr || !format->binary; }
+
+  const Format* format;
+  ByteSource source;
+  std::size_t bytes;
+  ReadOptions options;
+  std::unique_ptr<BlockReader> reader;  ///< of the formats that have one
+  bool done = false;                    ///< the one block of the others is
+};
+
+TableBlocks::TableBlocks(const std::string& path, const ReadOptions& options, std::size_t bytes)
+    : state_(std::make_unique<State>(path, options.encoding, bytes)) {
+  if (state_->text()) refuse_foreign(state_->source);
+  restart(options);
+}
+
+TableBlocks::~TableBlocks() = default;
+
+void TableBlocks::restart(const ReadOptions& options) {
+  State& s = *state_;
+  s.source.rewind();
+  s.options = options;
+  s.done = false;
+  if (s.format == nullptr) {
+    s.reader = csv_blocks(s.source, options, s.bytes);
+  } else if (s.format->read == read_npy) {
+    s.reader = npy_blocks(s.source, options, s.bytes);
+  }
+}
+
+void TableBlocks::resize(std::size_t bytes) { state_->bytes = bytes; }
+
+std::optional<Table> TableBlocks::next() {
+  State& s = *state_;
+  std::optional<Table> block;
+  if (s.reader) {
+    block = s.reader->next();
+  } else if (!s.done) {
+    block = s.format->read(s.source, s.options);
+    s.done = true;
+  }
+  if (block) check_text(*block);
+  return block;
 }
 
 Table read_bytes(const std::string& name, std::string bytes, const ReadOptions& options) {

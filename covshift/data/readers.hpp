@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,9 +20,23 @@ namespace covshift {
 Table read_bytes(const std::string& name, std::string bytes, const ReadOptions& options);
 
 Table read_csv(ByteSource& source, const ReadOptions& options);
+/// The rows of a part of the file (null: of all).
+Table read_csv(ByteSource& source, const ReadOptions& options, const struct CsvRange* range);
 Table read_svmlight(ByteSource& source, const ReadOptions& options);
 Table read_arff(ByteSource& source, const ReadOptions& options);
 Table read_npy(ByteSource& source, const ReadOptions& options);
+
+/// A file as a sequence of tables, each of about `bytes` bytes of it.
+class BlockReader {
+ public:
+  virtual ~BlockReader() = default;
+  /// Nothing at the end.
+  virtual std::optional<Table> next() = 0;
+};
+std::unique_ptr<BlockReader> csv_blocks(ByteSource& source, const ReadOptions& options,
+                                        std::size_t bytes);
+std::unique_ptr<BlockReader> npy_blocks(ByteSource& source, const ReadOptions& options,
+                                        std::size_t bytes);
 
 /// Formats by file extension (before .gz); everything else is delimited text.
 struct Format {

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <string>
+#include <type_traits>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/precise_sum.hpp"
@@ -38,6 +41,27 @@ struct WeightedRows {
   }
 };
 
+/// The numbers of all holders, in their order.
+template <typename T>
+std::vector<std::vector<T>> gathered(const Reducer& reducer, const std::vector<T>& own) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::vector<std::vector<T>> all;
+  for (const std::string& piece :
+       reducer.gather({reinterpret_cast<const char*>(own.data()), own.size() * sizeof(T)})) {
+    all.emplace_back(piece.size() / sizeof(T));
+    std::memcpy(all.back().data(), piece.data(), piece.size());
+  }
+  return all;
+}
+
+std::vector<PreciseSum> summed(const Reducer& reducer, const std::vector<PreciseSum>& own) {
+  std::vector<PreciseSum> sums(own.size());
+  for (const std::vector<PreciseSum>& part : gathered(reducer, own)) {
+    for (std::size_t c = 0; c < sums.size(); ++c) sums[c].add(part[c]);
+  }
+  return sums;
+}
+
 struct Extent {
   double total = 0;  ///< of the weights
   std::vector<double> low;
@@ -45,18 +69,42 @@ struct Extent {
   std::vector<double> stored;  ///< the weight of the rows that have an entry
 };
 
-Extent extent_of(const WeightedRows& sample) {
+Extent no_extent(std::size_t cols) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
+  return {0, std::vector<double>(cols, infinity), std::vector<double>(cols, -infinity),
+          std::vector<double>(cols)};
+}
+
+/// Puts the extents of all holders together.
+Extent gathered(const Reducer& reducer, const Extent& own) {
+  const std::size_t cols = own.low.size();
+  std::vector<double> numbers = {own.total};
+  for (const auto* values : {&own.low, &own.high, &own.stored}) {
+    numbers.insert(numbers.end(), values->begin(), values->end());
+  }
+  Extent all = no_extent(cols);
+  for (const std::vector<double>& part : gathered(reducer, numbers)) {
+    all.total += part[0];
+    for (std::size_t c = 0; c < cols; ++c) {
+      all.low[c] = std::min(all.low[c], part[1 + c]);
+      all.high[c] = std::max(all.high[c], part[1 + cols + c]);
+      all.stored[c] += part[1 + 2 * cols + c];
+    }
+  }
+  return all;
+}
+
+Extent extent_of(const WeightedRows& sample, const Reducer& reducer) {
   const std::size_t cols = sample.rows.dims();
-  Extent extent{0, std::vector<double>(cols, infinity), std::vector<double>(cols, -infinity),
-                std::vector<double>(cols)};
+  Extent extent = no_extent(cols);
   for (std::size_t i = 0; i < sample.rows.size(); ++i) extent.total += sample.weight_of(i);
-  if (!(extent.total > 0)) fail_input("scaling: no row has a positive weight");
   sample.each([&](std::size_t c, double value, double weight) {
     extent.low[c] = std::min(extent.low[c], value);
     extent.high[c] = std::max(extent.high[c], value);
     extent.stored[c] += weight;
   });
+  extent = gathered(reducer, extent);
+  if (!(extent.total > 0)) fail_input("scaling: no row has a positive weight");
   // Entries that a sparse matrix does not store are zero.
   for (std::size_t c = 0; c < cols; ++c) {
     if (extent.stored[c] == extent.total) continue;
@@ -81,7 +129,7 @@ double unit_of(double low, double high) {
 }
 
 /// In two passes, because the difference of two large sums would cancel.
-MeanDeviation moments_of(const WeightedRows& sample, const Extent& extent) {
+MeanDeviation moments_of(const WeightedRows& sample, const Extent& extent, const Reducer& reducer) {
   const std::size_t cols = sample.rows.dims();
   MeanDeviation moments{std::vector<double>(cols), std::vector<double>(cols)};
   std::vector<PreciseSum> sums(cols);
@@ -90,11 +138,13 @@ MeanDeviation moments_of(const WeightedRows& sample, const Extent& extent) {
   sample.each([&](std::size_t c, double value, double weight) {
     sums[c].add_product(weight, value * per[c]);
   });
+  sums = summed(reducer, sums);
   for (std::size_t c = 0; c < cols; ++c) moments.mean[c] = sums[c].value() / extent.total;
   sums.assign(cols, {});
   sample.each([&](std::size_t c, double value, double weight) {
     sums[c].add_square(weight, value * per[c] - moments.mean[c]);
   });
+  sums = summed(reducer, sums);
   for (std::size_t c = 0; c < cols; ++c) moments.deviation[c] = sums[c].value() / extent.total;
   for (std::size_t c = 0; c < cols; ++c) {
     const double zeros = std::max(0.0, extent.total - extent.stored[c]);
@@ -113,8 +163,11 @@ MeanDeviation moments_of(const WeightedRows& sample, const Extent& extent) {
 
 }  // namespace
 
-Scaler Scaler::fit(ScaleKind kind, const MatrixView& train, std::span<const double> weight) {
-  if (train.rows == 0) fail_input("scaling: the training data have no rows");
+Scaler Scaler::fit(ScaleKind kind, const MatrixView& train, std::span<const double> weight,
+                   const Reducer& reducer) {
+  double rows = static_cast<double>(train.rows);
+  reducer.sum({&rows, 1});
+  if (rows == 0) fail_input("scaling: the training data have no rows");
   Scaler scaler;
   scaler.kind_ = kind;
   scaler.offsets_.assign(train.cols, 0.0);
@@ -123,9 +176,9 @@ Scaler Scaler::fit(ScaleKind kind, const MatrixView& train, std::span<const doub
   if (kind == ScaleKind::standard) scaler.limit_ = most_deviations;
   const WeightedRows sample{Rows(train, {}), weight};
   const bool sparse = sample.rows.sparse();
-  const Extent extent = extent_of(sample);
+  const Extent extent = extent_of(sample, reducer);
   const MeanDeviation moments =
-      kind == ScaleKind::standard ? moments_of(sample, extent) : MeanDeviation{};
+      kind == ScaleKind::standard ? moments_of(sample, extent, reducer) : MeanDeviation{};
   for (std::size_t c = 0; c < train.cols; ++c) {
     double scale = 0.0;
     if (kind == ScaleKind::standard) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "covshift/base/names.hpp"
+#include "covshift/base/reduce.hpp"
 #include "covshift/data/matrix.hpp"
 
 namespace covshift {
@@ -36,8 +37,10 @@ inline ScaleKind parse_scale_kind(std::string_view name) {
 /// sample.
 class Scaler {
  public:
-  /// `weight`: how often each row counts (empty: once).
-  static Scaler fit(ScaleKind kind, const MatrixView& train, std::span<const double> weight = {});
+  /// `weight`: how often each row counts (empty: once). Of rows on several holders the sums are
+  /// added in twice the precision of a double: all get the scaling of all rows, but for rounding.
+  static Scaler fit(ScaleKind kind, const MatrixView& train, std::span<const double> weight = {},
+                    const Reducer& reducer = Reducer());
   static Scaler fit(ScaleKind kind, const Matrix& train, std::span<const double> weight = {}) {
     return fit(kind, train.view(), weight);
   }

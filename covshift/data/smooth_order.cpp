@@ -56,17 +56,35 @@ NearCopies exact_copies(const Rows& rows, std::span<const double> weight,
   return {copies(rows, weight, label), are_cells(different, total)};
 }
 
+/// The square of how far copies may be apart: 1e-6 of the diagonal of the box that holds the rows,
+/// or 1e-5. A column of rare entries ranges over many of its deviations, so that digits of many
+/// such columns add up to more than those of a few others.
+double squared_reach(const Rows& rows) {
+  std::vector<double> low(rows.dims(), INFINITY);
+  std::vector<double> high(rows.dims(), -INFINITY);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows.each(i, [&](std::size_t j, double x) {
+      low[j] = std::min(low[j], x);
+      high[j] = std::max(high[j], x);
+    });
+  }
+  double squares = 0;
+  for (std::size_t j = 0; j < low.size(); ++j) squares += (high[j] - low[j]) * (high[j] - low[j]);
+  return std::isfinite(squares) ? std::max(1e-12 * squares, 1e-10) : 1e-10;
+}
+
 }  // namespace
 
 NearCopies near_copies(const Rows& rows, std::span<const double> weight,
                        std::span<const int> label) {
-  constexpr double near = 1e-4;     // of places
-  constexpr double nearly = 1e-10;  // squared, of entries
   constexpr std::size_t window = 64;
   const std::vector<double> place = smooth_places(rows, 0);
   const auto label_of = [&](std::size_t i) { return label.empty() ? 0 : label[i]; };
   std::vector<std::size_t> order = row_order(rows, weight, 0);
   if (rows.sparse()) return exact_copies(rows, weight, label, order, place);
+  const double nearly = squared_reach(rows);
+  // The sines of a place change by at most twice what their entries do.
+  const double near = std::max(1e-4, 2 * std::sqrt(nearly * static_cast<double>(rows.dims())));
   std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
     return label_of(i) != label_of(j) ? label_of(i) < label_of(j) : place[i] < place[j];
   });

@@ -264,9 +264,11 @@ Views Views::parse(const std::string& spec, const Encoder& encoder) {
 }
 
 std::size_t Views::cols() const {
-  std::int32_t count = 0;
-  for (const auto& own : columns) count = std::max(count, own.empty() ? 0 : own.back() + 1);
-  return static_cast<std::size_t>(count);
+  std::size_t count = 0;
+  for (const auto& own : columns) {
+    if (!own.empty()) count = std::max(count, static_cast<std::size_t>(own.back()) + 1);
+  }
+  return count;
 }
 
 std::size_t Views::find(const std::string& name) const {
@@ -302,10 +304,16 @@ void read_first_version(const nlohmann::json& json, Views& views) {
 
 /// Columns ascend and each is in some view.
 bool sound(const Views& views) {
-  std::vector<bool> covered(views.cols());
+  std::size_t entries = 0;
   for (const std::vector<std::int32_t>& own : views.columns) {
     if (!std::is_sorted(own.begin(), own.end(), std::less_equal<>())) return false;
     if (!own.empty() && own.front() < 0) return false;
+    entries += own.size();
+  }
+  // A column that nothing stands for may claim any number of them.
+  if (views.cols() > entries) return false;
+  std::vector<bool> covered(views.cols());
+  for (const std::vector<std::int32_t>& own : views.columns) {
     for (const std::int32_t c : own) covered[static_cast<std::size_t>(c)] = true;
   }
   return std::find(covered.begin(), covered.end(), false) == covered.end();

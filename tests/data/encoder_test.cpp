@@ -223,12 +223,12 @@ TEST_F(EncoderTest, CategoriesThatNeedMuchMemoryAreNamed) {
   for (int row = 0; row < 20000; ++row) column.codes.push_back(row % 4000);
   table.columns.push_back(column);
   EXPECT_THAT(
-      column_warnings(table, Encoder::fit(table, {}), ""),
+      column_warnings(Summary(table, {}, {}), Encoder::fit(table, {})),
       ElementsAre("t.csv: column 'shop' has 4000 categories, each of which becomes a column: the "
                   "20000 rows take 0.6 GB; group the rare ones, or leave it out (--drop shop)"));
   table.rows = 8000;
   table.columns[0].codes.resize(8000);
-  EXPECT_THAT(column_warnings(table, Encoder::fit(table, {}), ""), ElementsAre());
+  EXPECT_THAT(column_warnings(Summary(table, {}, {}), Encoder::fit(table, {})), ElementsAre());
 }
 
 TEST_F(EncoderTest, FewEntriesOfManyFeaturesTakeFewColumns) {

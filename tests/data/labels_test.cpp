@@ -1,4 +1,5 @@
 #include "covshift/data/labels.hpp"
+#include "covshift/data/summary.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -19,25 +20,31 @@ Table labelled(const Folder& folder, const std::string& labels) {
   return read_table(folder.write("a.csv", "x,y\n" + labels), options);
 }
 
+Classes classes_of(const Table& table) {
+  std::vector<std::string> labels;
+  const Summary summary(table, {"y", "", {}, {}}, {});
+  for (const auto& level : summary.label()->levels) labels.push_back(level.text);
+  return Classes::fit(labels);
+}
+
 TEST(Classes, AreSortedStrings) {
   const Folder folder;
-  EXPECT_THAT(Classes::fit(labelled(folder, "1,b\n1,a\n1,10\n1,b\n"), "y").names(),
+  EXPECT_THAT(classes_of(labelled(folder, "1,b\n1,a\n1,10\n1,b\n")).names(),
               ElementsAre("10", "a", "b"));
-  EXPECT_THAT(Classes::fit(labelled(folder, "1,10\n1,9\n1,-1\n"), "y").names(),
+  EXPECT_THAT(classes_of(labelled(folder, "1,10\n1,9\n1,-1\n")).names(),
               ElementsAre("-1", "9", "10"));
 }
 
 TEST(Classes, SpellingsOfANumberAreOneClass) {
   const Folder folder;
   const Table t = labelled(folder, "1,1.0\n1,+1\n1,0\n1,1\n1,-0.0\n1,01\n");
-  const Classes classes = Classes::fit(t, "y");
+  const Classes classes = classes_of(t);
   EXPECT_THAT(classes.names(), ElementsAre("0", "1.0"));
   EXPECT_THAT(classes.codes(t, "y").codes, ElementsAre(1, 1, 0, 1, 0, 1));
   EXPECT_EQ(classes.index_of("1e0"), 1);
   EXPECT_EQ(classes.index_of("one"), -1);
   // Long identifiers are distinct although they are the same double.
-  EXPECT_EQ(Classes::fit(labelled(folder, "1,9007199254740993\n1,9007199254740992\n"), "y").size(),
-            2U);
+  EXPECT_EQ(classes_of(labelled(folder, "1,9007199254740993\n1,9007199254740992\n")).size(), 2U);
 }
 
 TEST(Classes, UnknownAndMissingLabels) {
@@ -52,14 +59,14 @@ TEST(Classes, UnknownAndMissingLabels) {
   EXPECT_EQ(codes.unknown[0].row, 1U);
   EXPECT_EQ(codes.unknown[0].count, 2U);
   EXPECT_EQ(codes.unknown[1].text, "");
-  EXPECT_THAT(message_of(folder, [&] { Classes::fit(t, "y"); }),
+  EXPECT_THAT(message_of(folder, [&] { classes_of(t); }),
               StartsWith("a.csv:4:2: the label (column 'y') is missing; "));
 }
 
 TEST(Classes, NumericColumnsWorkToo) {
   const Folder folder;
   const Table t = read_table(folder.write("b.csv", "x,y\n1,2\n1,1.5\n1,2.0\n"));
-  const Classes classes = Classes::fit(t, "y");
+  const Classes classes = classes_of(t);
   EXPECT_THAT(classes.names(), ElementsAre("1.5", "2"));
   EXPECT_THAT(classes.codes(t, "y").codes, ElementsAre(1, 0, 1));
 }

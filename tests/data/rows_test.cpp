@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
+#include "covshift/data/smooth_order.hpp"
 
 namespace covshift {
 namespace {
@@ -146,6 +148,28 @@ TEST(Copies, AreTheSameForAnyNumberOfThreads) {
     ASSERT_EQ(found.size(), 10U);
     for (const Copy& copy : found) EXPECT_EQ(copy.row, copy.of + 59'990);
   }
+}
+
+TEST(NearCopies, SurviveTheLastDigitsOfManyRareColumns) {
+  // Unit scale: an entry that one row in 400 has is 20 deviations.
+  constexpr std::size_t rows = 120;
+  constexpr std::size_t cols = 400;
+  Random random(31);
+  std::vector<double> x(rows * cols, 0.0);
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (int k = 0; k < 5; ++k) x[i * cols + random.below(cols)] = 15 + 10 * random.uniform();
+  }
+  for (std::size_t i = 100; i < rows; ++i) {
+    std::copy_n(x.data() + (i - 100) * cols, cols, x.data() + i * cols);
+  }
+  const auto found = [&] {
+    return near_copies(Rows(MatrixView::dense(x.data(), rows, cols), {}), {}, {}).copies.size();
+  };
+  EXPECT_EQ(found(), 20U);
+  for (double& v : x) v += 1e-7 * 20 * random.normal();
+  EXPECT_EQ(found(), 20U);
+  for (std::size_t i = 100; i < rows; ++i) x[i * cols] += 0.01;
+  EXPECT_EQ(found(), 0U);
 }
 
 }  // namespace

@@ -117,6 +117,7 @@ TEST_F(ViewsTest, JsonRoundTrip) {
         R"({"names": ["a"], "columns": [[1]], "maps": [""]})",
         R"({"names": ["a"], "columns": [[0, 0]], "maps": [""]})",
         R"({"names": ["a"], "columns": [[-1, 0]], "maps": [""]})",
+        R"({"names": ["a"], "columns": [[0, 2147483647]], "maps": [""]})",
         R"({"names": ["a"], "columns": [[0], [1]], "maps": ["", ""]})"}) {
     EXPECT_THROW(Views::from_json(nlohmann::json::parse(text)), Error) << text;
   }

@@ -1,0 +1,62 @@
+// Some rows of all holders, the same whatever the parts; private to engine/.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "covshift/base/reduce.hpp"
+#include "covshift/model/classifier.hpp"
+
+namespace covshift {
+
+/// Some of this holder's rows of training data, by their index in the part.
+struct Picked {
+  std::vector<std::size_t> train, target;
+  std::vector<double> weight;  ///< factor of each training row's weight; empty: 1
+};
+
+/// The rows that a fit treats specially, drawn by their place among all rows and the seed alone.
+struct Draw {
+  /// All rows if there are no more than `most` of each sample. A meeting of all holders. Otherwise
+  /// `sample` has at most about so many training rows, with some of every class, and target rows,
+  /// and `held_out` others: at most a fifth of the rows, and none with `held_out_most` 0.
+  Draw(const TrainingData& part, const Reducer& reducer, std::size_t most,
+       std::size_t held_out_most, unsigned long long seed);
+
+  Picked sample, held_out;
+  std::size_t rows = 0, target_rows = 0;  ///< of all holders
+  [[nodiscard]] bool all() const { return all_; }
+
+ private:
+  bool all_ = true;
+};
+
+/// Rows that were picked at all holders, in the holders' order, at every holder.
+class Gathered {
+ public:
+  /// A meeting of all holders. `part` is sparse at every holder, or at none.
+  Gathered(const TrainingData& part, const Picked& picked, const Reducer& reducer);
+  Gathered(const Gathered&) = delete;
+  Gathered& operator=(const Gathered&) = delete;
+
+  [[nodiscard]] const TrainingData& data() const { return data_; }
+
+ private:
+  struct Rows {
+    Matrix matrix;
+    std::vector<double> log_ratio, log_generalization;
+    std::vector<std::pair<std::vector<double>, std::vector<double>>> views;
+    [[nodiscard]] GivenDensities given() const;
+  };
+  static std::string pack(const MatrixView& x, const GivenDensities& given,
+                          const std::vector<std::size_t>& rows);
+  static Rows unpack(const std::vector<std::string>& pieces, bool sparse, std::size_t cols);
+
+  Rows train_, target_;
+  MatrixView target_view_;
+  std::vector<int> labels_;
+  std::vector<double> weight_;
+  TrainingData data_;
+};
+
+}  // namespace covshift
