@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What the estimated density ratio is worth, seen from outside: the numbers of docs/ratio.md.
 
-    bench/ratio_study.py gaussians [--program build/covshift] [--other OLD]... [--ratio NAME]... [--problems 200]
+    bench/ratio_study.py gaussians [--program build/covshift] [--folds] [--other OLD]... [--ratio NAME]... [--problems 200]
     bench/ratio_study.py steady --data DIR [--program build/covshift] [--method NAME]... [--lambda X]
 
 `gaussians`: samples of known Gaussians, whose exact log ratio is known; of each program and
-estimator (--ratio) the correlation with it, the bias and the error of the mean weight, on fresh rows.
+estimator (--ratio) the correlation with it, the bias and the error of the mean weight, on fresh rows. --folds
+adds the rule that the program had before, written in numpy: lambda by five folds, no bound.
 `steady`: for every task in DIR (train.csv.gz, target.csv.gz), how far the probabilities of a fit move
 under a jitter of 1e-7 of each column's range, rounding to float32, reversed columns and another seed, how many of them are
 exactly 0 or 1, and the fit's seconds of wall and processor time (two threads). Needs numpy. The load
@@ -81,6 +82,52 @@ def log_ratio(program, ratio, folder):
     return read(folder / "p.csv", "log_ratio")[:, 0], float(found[1]) if found else np.inf
 
 
+FOLDS = "five folds, no bound"
+
+
+def logistic(X, t, lam, start):
+    """Newton's method for mean log(1 + e^-t z) + lam |u|^2; the last column of X is the free bias."""
+    u = start
+    penalty = 2 * lam * np.r_[np.ones(X.shape[1] - 1), 0]
+    loss = lambda v: np.logaddexp(0, -t * (X @ v)).mean() + 0.5 * (penalty * v * v).sum()
+    for _ in range(100):
+        p = 1 / (1 + np.exp(t * (X @ u)))
+        gradient = -(X.T @ (t * p)) / len(t) + penalty * u
+        curvature = (X.T * (p * (1 - p))) @ X / len(t) + np.diag(penalty + 1e-12)
+        step = np.linalg.solve(curvature, gradient)
+        length, now = 1.0, loss(u)
+        while loss(u - length * step) > now and length > 1e-6:
+            length /= 2
+        u = u - length * step
+        if abs(step).max() < 1e-9:
+            break
+    return u
+
+
+def by_folds(train, target, fresh):
+    """The rule before: the lambda of 10, 10^.5 .. 1e-6 under which the samples of rows held out in
+    five folds are likeliest, raised until the weights keep half the rows or 100 (`stable`)."""
+    mean, deviation = train.mean(0), train.std(0)
+    design = lambda x: np.column_stack([(x - mean) / deviation, np.ones(len(x))])
+    X, t = design(np.vstack([train, target])), np.r_[-np.ones(len(train)), np.ones(len(target))]
+    random = np.random.default_rng(0)
+    fold = np.concatenate([random.permutation(np.arange(n) % 5) for n in (len(train), len(target))])
+    grid = 10.0 ** np.arange(1, -6.1, -0.5)
+    score = np.zeros(len(grid))
+    for f in range(5):
+        kept, u = fold != f, np.zeros(X.shape[1])
+        for g, lam in enumerate(grid):
+            u = logistic(X[kept], t[kept], lam, u)
+            score[g] -= np.logaddexp(0, -t[~kept] * (X[~kept] @ u)).mean()
+    lam = grid[score.argmax()]
+    while True:
+        u = logistic(X, t, lam, np.zeros(X.shape[1]))
+        weight = np.exp(X[: len(train)] @ u)
+        if weight.sum() ** 2 / (weight**2).sum() >= min(len(train) / 2, 100):
+            return design(fresh) @ u + np.log(len(train) / len(target)), np.inf
+        lam *= np.sqrt(10)
+
+
 def judged(estimate, bound, exact):
     """Correlation, |bias| and root mean square error of log ratios; the error of the mean of the
     weights in use over fresh training rows, the first half."""
@@ -96,6 +143,7 @@ def judged(estimate, bound, exact):
 
 def gaussians(options):
     programs = [(p, "") for p in options.other or []]
+    programs += [(FOLDS, "")] if options.folds else []
     programs += [(options.program, ratio) for ratio in options.ratio or [""]]
     scores = {p: [] for p in programs}
     with tempfile.TemporaryDirectory() as name:
@@ -103,7 +151,9 @@ def gaussians(options):
             train, target, fresh, exact = problem(seed)
             samples(Path(name), train, target, fresh)
             for program in programs:
-                scores[program].append(judged(*log_ratio(*program, Path(name)), exact))
+                found = (by_folds(train, target, fresh) if program[0] == FOLDS
+                         else log_ratio(*program, Path(name)))
+                scores[program].append(judged(*found, exact))
     print(f"{options.problems} problems, load {os.getloadavg()[0]:.1f}")
     print("| program | problems | correlation | |bias| | root mean square error | |mean weight - 1| |")
     print("|---|---|---|---|---|---|")
@@ -115,6 +165,11 @@ def gaussians(options):
                   " | ".join(f"{v:.4f}" for v in rows[program][use].mean(axis=0)) + " |")
             print(f"| {' '.join(program).strip()} | {which}, median | " +
                   " | ".join(f"{v:.4f}" for v in np.median(rows[program][use], axis=0)) + " |")
+            if program != programs[0]:
+                less = rows[program][use] - rows[programs[0]][use]
+                error = less.std(axis=0, ddof=1) / np.sqrt(len(less))
+                print(f"| {' '.join(program).strip()} | {which}, less the first | " +
+                      " | ".join(f"{v:+.4f} +- {e:.4f}" for v, e in zip(less.mean(axis=0), error)) + " |")
 
 
 def change(header, rows, how):
@@ -205,6 +260,8 @@ def main():
         if run_command is gaussians:
             command.add_argument("--other", action="append",
                                  help="another version of the program, to compare with")
+            command.add_argument("--folds", action="store_true",
+                                 help="beside the rule that the program had before, in numpy")
             command.add_argument("--ratio", action="append", help="an estimator, by name")
             command.add_argument("--problems", type=int, default=200)
         else:

@@ -15,8 +15,9 @@ namespace {
 
 /// s_i w_i / sum, with nothing overflowing.
 std::vector<double> shares(std::span<const double> log_weight,
-                           std::span<const double> sample_weight) {
-  if (log_weight.empty()) fail_input("there are no weights");
+                           std::span<const double> sample_weight,
+                           const Reducer* reducer = nullptr) {
+  if (log_weight.empty() && reducer == nullptr) fail_input("there are no weights");
   if (!sample_weight.empty() && sample_weight.size() != log_weight.size()) {
     fail_input("{} sample weights for {} rows", sample_weight.size(), log_weight.size());
   }
@@ -27,6 +28,7 @@ std::vector<double> shares(std::span<const double> log_weight,
     }
     if (sample_weight.empty() || sample_weight[i] > 0) largest = std::max(largest, log_weight[i]);
   }
+  largest = max_over(reducer, largest);
   if (largest == -HUGE_VAL) fail_input("no row has a positive sample weight");
   std::vector<double> share(log_weight.size());
   double sum = 0;
@@ -35,6 +37,7 @@ std::vector<double> shares(std::span<const double> log_weight,
     share[i] = times == 0 ? 0.0 : times * std::exp(log_weight[i] - largest);
     sum += share[i];
   }
+  sum = sum_over(reducer, sum);
   for (double& s : share) s /= sum;
   return share;
 }
@@ -100,15 +103,21 @@ void check_pair(const MatrixView& train, const MatrixView& target) {
 }  // namespace
 
 double effective_sample_size(std::span<const double> log_weight,
-                             std::span<const double> sample_weight) {
-  const std::vector<double> share = shares(log_weight, sample_weight);
+                             std::span<const double> sample_weight, const Reducer* reducer) {
+  const std::vector<double> share = shares(log_weight, sample_weight, reducer);
   double squares = 0;
   for (std::size_t i = 0; i < share.size(); ++i) {
     // A row that counts twice is two rows of half its share.
     if (share[i] > 0)
       squares += share[i] * share[i] / (sample_weight.empty() ? 1.0 : sample_weight[i]);
   }
-  return 1 / squares;
+  return 1 / sum_over(reducer, squares);
+}
+
+double largest_share(std::span<const double> log_weight, std::span<const double> sample_weight,
+                     const Reducer* reducer) {
+  const std::vector<double> share = shares(log_weight, sample_weight, reducer);
+  return max_over(reducer, share.empty() ? 0 : *std::max_element(share.begin(), share.end()));
 }
 
 std::vector<LargeWeight> largest_weights(std::span<const double> log_weight, std::size_t count,
@@ -185,23 +194,25 @@ double area_under_curve(std::span<const double> negative, std::span<const double
 }
 
 double symmetric_kl(std::span<const double> train_log_ratio,
-                    std::span<const double> target_log_ratio,
-                    std::span<const double> sample_weight) {
-  if (target_log_ratio.empty()) fail_input("there are no target rows");
-  const std::vector<double> share = equal_shares(train_log_ratio.size(), sample_weight);
-  const auto targets = static_cast<double>(target_log_ratio.size());
+                    std::span<const double> target_log_ratio, std::span<const double> sample_weight,
+                    const Reducer* reducer) {
+  const double targets = sum_over(reducer, static_cast<double>(target_log_ratio.size()));
+  if (targets == 0) fail_input("there are no target rows");
+  const std::vector<double> share =
+      shares(std::vector<double>(train_log_ratio.size(), 0.0), sample_weight, reducer);
   // n rows show no odds beyond n + 1 (Laplace's rule of succession): without a limit a single row
   // far outside would decide.
-  const double rows = sample_weight.empty()
-                          ? static_cast<double>(train_log_ratio.size())
-                          : std::accumulate(sample_weight.begin(), sample_weight.end(), 0.0);
+  const double rows =
+      sum_over(reducer, sample_weight.empty()
+                            ? static_cast<double>(train_log_ratio.size())
+                            : std::accumulate(sample_weight.begin(), sample_weight.end(), 0.0));
   const auto shown = [&](double l) {
     return std::clamp(l, -std::log(targets + 1), std::log(rows + 1));
   };
   double kl = 0;
   for (std::size_t i = 0; i < share.size(); ++i) kl -= share[i] * shown(train_log_ratio[i]);
   for (const double l : target_log_ratio) kl += shown(l) / targets;
-  return kl;
+  return sum_over(reducer, kl);
 }
 
 double symmetric_kl(const DensityRatio& ratio, const MatrixView& train, const MatrixView& target,

@@ -6,14 +6,21 @@
 #include <span>
 #include <vector>
 
+#include "covshift/base/reduce.hpp"
 #include "covshift/ratio/ratio.hpp"
 
 namespace covshift {
 
 /// Kish's (sum w)^2 / sum w^2, between 1 and the number of rows: that many equally weighted rows
-/// say as much. `sample_weight` (empty: 1): how often each row counts.
+/// say as much. `sample_weight` (empty: 1): how often each row counts. `reducer`, here and below:
+/// these rows are one holder's; null: all.
 double effective_sample_size(std::span<const double> log_weight,
-                             std::span<const double> sample_weight = {});
+                             std::span<const double> sample_weight = {},
+                             const Reducer* reducer = nullptr);
+
+/// Of the largest weight in the total.
+double largest_share(std::span<const double> log_weight, std::span<const double> sample_weight = {},
+                     const Reducer* reducer = nullptr);
 
 struct LargeWeight {
   std::size_t row = 0;
@@ -55,7 +62,7 @@ double area_under_curve(std::span<const double> negative, std::span<const double
 ///     mean_train(-log_ratio) + mean_target(log_ratio).
 double symmetric_kl(std::span<const double> train_log_ratio,
                     std::span<const double> target_log_ratio,
-                    std::span<const double> sample_weight = {});
+                    std::span<const double> sample_weight = {}, const Reducer* reducer = nullptr);
 double symmetric_kl(const DensityRatio& ratio, const MatrixView& train, const MatrixView& target,
                     std::span<const double> sample_weight = {}, int threads = 0);
 

@@ -20,7 +20,7 @@ struct Taken {
       if (weight.empty() || weight[i] > 0) row.push_back(i);
     }
     const auto wanted = static_cast<std::size_t>(share * static_cast<double>(row.size()));
-    const std::size_t count = std::clamp<std::size_t>(wanted, 1, row.size());
+    const std::size_t count = std::min(std::max<std::size_t>(wanted, 1), row.size());
     for (std::size_t k = 0; k < count; ++k) row[k] = row[k * row.size() / count];
     row.resize(count);
     for (const std::size_t i : row) times.push_back(weight.empty() ? 1.0 : weight[i]);
@@ -32,7 +32,11 @@ struct Taken {
 }  // namespace
 
 DomainProblem::DomainProblem(const Samples& samples, std::size_t most)
-    : dims_(samples.train.dims()), stride_(padded(dims_ + 1)), game_(log_game(2)) {
+    : reducer_(samples.reducer),
+      dims_(samples.train.dims()),
+      stride_(padded(dims_ + 1)),
+      game_(log_game(2)) {
+  begin_pass(reducer_);
   const std::size_t rows = samples.train.size() + samples.target.size();
   if (rows > most) sampled_ = static_cast<double>(most) / static_cast<double>(rows);
   features_.cols = dims_;
@@ -64,12 +68,18 @@ DomainProblem::DomainProblem(const Samples& samples, std::size_t most)
   }
   features_.rows = labels_.size();
   for (const double s : weight_) total_ += s;
+  total_ = sum_over(reducer_, total_);
   mean_.assign(dims_, 0.0);
-  if (features_.sparse) return;
+  if (!features_.sparse) centre();
+}
+
+void DomainProblem::centre() {
+  const double rows = sum_over(reducer_, static_cast<double>(size()));
   for (std::size_t i = 0; i < size(); ++i) {
     const double* row = features_.values.data() + i * stride_;
-    for (std::size_t j = 0; j < dims_; ++j) mean_[j] += row[j] / static_cast<double>(size());
+    for (std::size_t j = 0; j < dims_; ++j) mean_[j] += row[j] / rows;
   }
+  sum_over(reducer_, mean_);
   for (std::size_t i = 0; i < size(); ++i) {
     double* row = features_.values.data() + i * stride_;
     for (std::size_t j = 0; j < dims_; ++j) row[j] -= mean_[j];
@@ -97,9 +107,10 @@ std::optional<DomainProblem::Fit> DomainProblem::solve(double lambda, double tol
   options.solver = Solver::newton;
   options.tolerance = tolerance;
   options.threads = threads;
+  options.reducer = reducer_;
   if (start != nullptr) options.start = start->solution.weights;
   Fit fit;
-  fit.solution = covshift::solve(Examples(problem(lambda, weight), threads), options);
+  fit.solution = covshift::solve(Examples(problem(lambda, weight), threads, reducer_), options);
   throw_if_stopped();
   // Out of steps at the last digits is as good an answer as there is.
   const double accepted = std::max(tolerance, 1e-9) * std::max(1.0, fit.solution.objective);
@@ -130,7 +141,7 @@ std::optional<DomainProblem::Factored> DomainProblem::factor(double lambda,
                                                              std::span<const double> log_odds,
                                                              int threads) const {
   const auto d = static_cast<Eigen::Index>(dims_ + 1);
-  const Examples examples(problem(lambda, {}), threads);
+  const Examples examples(problem(lambda, {}), threads, reducer_);
   std::vector<Eigen::MatrixXd> gram;
   examples.grams(
       1,
@@ -154,7 +165,8 @@ std::optional<DomainProblem::Factored> DomainProblem::factor(double lambda,
 
 void DomainProblem::polish(Fit& fit, double lambda, int threads) const {
   const auto columns = static_cast<double>(dims_ + 1);
-  if (static_cast<double>(size()) * columns * columns > polish_work) return;
+  const double size_of_all = sum_over(reducer_, static_cast<double>(size()));
+  if (size_of_all * columns * columns > polish_work) return;
   const MatrixView view = problem(lambda, {}).features;
   const Rows rows(view, {});
   const auto d = static_cast<Eigen::Index>(dims_);
@@ -170,6 +182,7 @@ void DomainProblem::polish(Fit& fit, double lambda, int threads) const {
       rows.add(i, residual, gradient.data());
       gradient[d] += residual;
     }
+    sum_over(reducer_, {gradient.data(), dims_ + 1});
     for (Eigen::Index j = 0; j < d; ++j) gradient[j] += 2 * lambda * fit.weights[j];
     const Eigen::VectorXd move =
         factored->scale.cwiseProduct(factored->root.solve(factored->scale.cwiseProduct(gradient)));

@@ -24,7 +24,9 @@ namespace covshift {
 /// conditioning only.
 class DomainProblem {
  public:
-  /// At most `most` rows, evenly spaced; samples of fewer rows are taken whole.
+  /// At most `most` rows, evenly spaced; samples of fewer rows are taken whole. Of several holders'
+  /// samples all rows are taken: fits and polish() are of all holders together, log_odds() and
+  /// leave_one_out() of this one's rows.
   DomainProblem(const Samples& samples, std::size_t most);
 
   struct Fit {
@@ -63,8 +65,10 @@ class DomainProblem {
   };
   [[nodiscard]] std::optional<Factored> factor(double lambda, std::span<const double> log_odds,
                                                int threads) const;
+  void centre();
   [[nodiscard]] Problem problem(double lambda, std::span<const double> weight) const;
 
+  const Reducer* reducer_;
   std::size_t dims_;
   std::size_t stride_;  // of dense rows, which end with the 1 of the bias and zeros
   double sampled_ = 1;

@@ -21,13 +21,12 @@ struct MeanCovariance {
   Eigen::MatrixXd covariance;
 };
 
-MeanCovariance moments_of(const Rows& rows, std::span<const double> weight, int threads) {
+MeanCovariance moments_of(const Rows& rows, std::span<const double> weight, double total,
+                          int threads, const Reducer* reducer) {
   const auto d = static_cast<Eigen::Index>(rows.dims());
   const Lanes lanes(rows.size());
   const auto weight_of = [&](std::size_t i) { return weight.empty() ? 1.0 : weight[i]; };
-  double total = 0;
-  for (std::size_t i = 0; i < rows.size(); ++i) total += weight_of(i);
-
+  begin_pass(reducer);
   std::vector<Eigen::VectorXd> sums(lanes.count);
   lanes.each(threads, [&](std::size_t first, std::size_t last, std::size_t lane) {
     sums[lane] = Eigen::VectorXd::Zero(d);
@@ -38,8 +37,10 @@ MeanCovariance moments_of(const Rows& rows, std::span<const double> weight, int 
   MeanCovariance moments;
   moments.mean = sums[0];
   for (std::size_t lane = 1; lane < lanes.count; ++lane) moments.mean += sums[lane];
+  sum_over(reducer, {moments.mean.data(), rows.dims()});
 
   constexpr Eigen::Index block = 64;
+  begin_pass(reducer);
   std::vector<Eigen::MatrixXd> products(lanes.count);
   lanes.each(threads, [&](std::size_t first, std::size_t last, std::size_t lane) {
     products[lane] = Eigen::MatrixXd::Zero(d, d);
@@ -56,6 +57,7 @@ MeanCovariance moments_of(const Rows& rows, std::span<const double> weight, int 
     }
   });
   for (std::size_t lane = 1; lane < lanes.count; ++lane) products[0] += products[lane];
+  sum_over(reducer, {products[0].data(), static_cast<std::size_t>(products[0].size())});
   moments.covariance = products[0].selfadjointView<Eigen::Lower>();
   return moments;
 }
@@ -112,13 +114,15 @@ std::unique_ptr<GaussianRatio> GaussianRatio::fit(const RatioOptions& options, s
         "logistic ratio, or views",
         dims, column_limit);
   }
-  MeanCovariance train = moments_of(samples.train, samples.weight, options.threads);
-  MeanCovariance target = moments_of(samples.target, {}, options.threads);
+  const double a = samples.train_total();
+  const double b = samples.target_total();
+  MeanCovariance train =
+      moments_of(samples.train, samples.weight, a, options.threads, samples.reducer);
+  MeanCovariance target =
+      moments_of(samples.target, samples.target_weight, b, options.threads, samples.reducer);
   if (!train.covariance.allFinite() || !target.covariance.allFinite()) {
     throw Error(Error::Kind::numeric, "the features' variances overflow; scale the features");
   }
-  const double a = samples.train_total();
-  const auto b = static_cast<double>(samples.target.size());
   const Eigen::VectorXd between = train.mean - target.mean;
   Eigen::VectorXd variance =
       (a * train.covariance.diagonal() + b * target.covariance.diagonal()) / (a + b) +

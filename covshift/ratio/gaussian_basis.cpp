@@ -6,7 +6,9 @@
 #include <limits>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
+#include "covshift/kernel/gram.hpp"
 
 namespace covshift {
 
@@ -95,6 +97,51 @@ Eigen::MatrixXd Centres::squared_distances(const Rows& x, std::span<const std::s
   return result;
 }
 
+void to_kernels(std::span<double> squared, double width) {
+  constexpr std::size_t vector = padded(1);
+  const double rate = -0.5 / (width * width);
+  for (double& v : squared) v *= rate;
+  const std::size_t whole = squared.size() / vector * vector;
+  kernels().exponentials(whole, squared.data());
+  std::array<double, vector> rest{};
+  const auto tail = squared.subspan(whole);
+  std::copy(tail.begin(), tail.end(), rest.begin());
+  kernels().exponentials(vector, rest.data());
+  std::copy_n(rest.begin(), tail.size(), tail.begin());
+}
+
+Eigen::MatrixXd gaussian_kernels(Eigen::MatrixXd squared, double width) {
+  to_kernels({squared.data(), static_cast<std::size_t>(squared.size())}, width);
+  return squared;
+}
+
+Eigen::MatrixXd weighted_gram(const Eigen::MatrixXd& phi, const Eigen::VectorXd& weight,
+                              Eigen::Index first, Eigen::Index step) {
+  const auto d = static_cast<std::size_t>(phi.rows());
+  const std::size_t pitch = padded(d);
+  std::vector<double> rows(block_rows * pitch);
+  std::vector<double> columns_of(d * block_rows);
+  std::array<double, block_rows> share{};
+  std::vector<double> sum(d * pitch);
+  std::size_t n = 0;
+  for (Eigen::Index i = first; i < phi.cols(); i += step) {
+    std::copy_n(phi.col(i).data(), d, rows.data() + n * pitch);
+    for (std::size_t j = 0; j < d; ++j) columns_of[j * block_rows + n] = rows[n * pitch + j];
+    share[n++] = weight[i];
+    if (n == block_rows || i + step >= phi.cols()) {
+      add_gram({rows.data(), pitch, n, d}, columns_of.data(), share.data(), sum.data());
+      n = 0;
+    }
+  }
+  Eigen::MatrixXd gram(phi.rows(), phi.rows());
+  for (Eigen::Index j = 0; j < phi.rows(); ++j) {
+    for (Eigen::Index l = 0; l <= j; ++l) {
+      gram(j, l) = gram(l, j) = gram_entry(sum.data(), d, j, l);
+    }
+  }
+  return gram;
+}
+
 nlohmann::json Centres::to_json() const {
   nlohmann::json json = {{"count", count_}};
   if (!dense_.empty()) {
@@ -143,14 +190,12 @@ KernelRatio::KernelRatio(std::size_t cols, std::vector<std::int32_t> columns, nl
 void KernelRatio::evaluate(const Rows& x, std::size_t first, std::size_t last,
                            std::span<double> out) const {
   Centres::Buffer buffer;
-  std::vector<double> distance(centres_.size());
-  const double rate = 0.5 / (form_.width * form_.width);
+  Eigen::VectorXd phi(static_cast<Eigen::Index>(centres_.size()));
+  const Eigen::Map<const Eigen::VectorXd> coefficients(form_.coefficients.data(), phi.size());
   for (std::size_t i = first; i < last; ++i) {
-    centres_.squared_distances(x, i, buffer, distance.data());
-    double ratio = form_.offset;
-    for (std::size_t c = 0; c < distance.size(); ++c) {
-      ratio += form_.coefficients[c] * std::exp(-rate * distance[c]);
-    }
+    centres_.squared_distances(x, i, buffer, phi.data());
+    to_kernels({phi.data(), centres_.size()}, form_.width);
+    const double ratio = form_.offset + coefficients.dot(phi);
     out[i] = std::log(std::clamp(ratio, form_.floor, form_.ceiling));
   }
 }
@@ -260,6 +305,43 @@ std::vector<double> candidate_widths(std::optional<double> given, std::span<cons
   std::vector<double> widths;
   for (const double m : multiples) widths.push_back(m * median);
   return widths;
+}
+
+std::vector<double> walk_losses(int threads, std::size_t count, std::size_t middle,
+                                const std::function<double(std::size_t, std::size_t)>& loss) {
+  constexpr std::size_t patience = 2;
+  std::vector<double> losses(count, std::numeric_limits<double>::infinity());
+  losses[middle] = loss(middle, middle);
+  double best = losses[middle];
+  struct Side {
+    std::ptrdiff_t step;
+    std::size_t at;
+    std::size_t worse = 0;
+  };
+  std::array<Side, 2> sides = {Side{-1, middle}, Side{1, middle}};
+  for (;;) {
+    std::vector<Side*> going;
+    for (Side& side : sides) {
+      const bool last = side.at == (side.step < 0 ? 0 : count - 1);
+      if (!last && side.worse < patience) going.push_back(&side);
+    }
+    if (going.empty()) return losses;
+    parallel_tasks(threads, going.size(), [&](std::size_t g) {
+      const std::size_t next = going[g]->at + static_cast<std::size_t>(going[g]->step);
+      losses[next] = loss(next, going[g]->at);
+    });
+    for (Side* side : going) {
+      side->at += static_cast<std::size_t>(side->step);
+      // Without any finite loss there is nothing to be worse than.
+      const bool worse = std::isfinite(best) && !(losses[side->at] < best);
+      side->worse = worse ? side->worse + 1 : 0;
+    }
+    for (const Side* side : going) best = std::min(best, losses[side->at]);
+  }
+}
+
+std::size_t least(const std::vector<double>& losses) {
+  return static_cast<std::size_t>(std::min_element(losses.begin(), losses.end()) - losses.begin());
 }
 
 std::vector<double> candidate_lambdas(std::optional<double> given, std::vector<double> otherwise) {

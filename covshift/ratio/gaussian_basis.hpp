@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <utility>
@@ -49,6 +50,14 @@ class Centres {
   std::vector<double> values_;         ///< sparse: and its value
   std::vector<double> squared_norms_;  ///< sparse only
 };
+
+/// exp(-squared/(2 width^2)), entry by entry; in place, or as a matrix.
+void to_kernels(std::span<double> squared, double width);
+Eigen::MatrixXd gaussian_kernels(Eigen::MatrixXd squared, double width);
+
+/// sum_i weight_i phi_i phi_i' over the columns first, first + step, ... of phi.
+Eigen::MatrixXd weighted_gram(const Eigen::MatrixXd& phi, const Eigen::VectorXd& weight,
+                              Eigen::Index first, Eigen::Index step);
 
 /// Below this a kernel estimate says no more than "hardly any target here": the kernels are all out
 /// of reach, or a least-squares fit is negative. It keeps the logarithm finite.
@@ -107,6 +116,14 @@ std::vector<double> candidate_widths(std::optional<double> given, std::span<cons
                                      const Samples& samples,
                                      std::span<const std::size_t> train_order,
                                      std::span<const std::size_t> target_order, int threads);
+/// The losses of candidates in their natural order, walking from the middle both ways until two in
+/// a row are worse than the least: held-out losses of widths and regularisations have one valley.
+/// The others stay infinite. loss(k, from): of candidate k, reached from `from` (the middle: from
+/// itself); two run at a time.
+std::vector<double> walk_losses(int threads, std::size_t count, std::size_t middle,
+                                const std::function<double(std::size_t k, std::size_t from)>& loss);
+std::size_t least(const std::vector<double>& losses);
+
 /// `given`, or these.
 std::vector<double> candidate_lambdas(std::optional<double> given, std::vector<double> otherwise);
 
@@ -124,9 +141,11 @@ Eigen::VectorXd nonnegative_ridge(const Eigen::MatrixXd& second, const Eigen::Ve
                                   double lambda, const Eigen::VectorXd& start = {});
 
 /// KLIEP's mixture: max over beta >= 0, sum beta = 1, of the mean over columns of log(column.beta),
-/// to a gap of `tolerance` (proved: no direction's gain exceeds it). Columns are positive
-/// somewhere.
-Eigen::VectorXd fit_mixture(const Eigen::MatrixXd& likelihood, double tolerance);
+/// to a gap of `tolerance` (proved: no direction's gain exceeds it). The largest entry of a column
+/// is 1. Few densities have a share in the answer: those with one in `start` and, at first, the
+/// most promising are tried before the others.
+Eigen::VectorXd fit_mixture(const Eigen::MatrixXd& likelihood, double tolerance,
+                            const Eigen::VectorXd& start = {});
 
 /// KMM's quadratic program over weights beta of the training rows, s their shares, K their kernels,
 /// kappa_i the mean kernel between row i and the target:

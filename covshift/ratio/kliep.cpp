@@ -35,11 +35,10 @@ struct Mass {
   double share = 0;  // of all the training weight
 };
 
-Mass training_mass(const KernelData& data, double width, Index first, Index step) {
-  const double rate = 0.5 / (width * width);
-  Mass mass{VectorXd::Zero(data.train_distance.rows()), 0};
-  for (Index i = first; i < data.train_distance.cols(); i += step) {
-    mass.sum.array() += data.train_share[i] * (data.train_distance.col(i).array() * -rate).exp();
+Mass training_mass(const KernelData& data, const MatrixXd& phi, Index first, Index step) {
+  Mass mass{VectorXd::Zero(phi.rows()), 0};
+  for (Index i = first; i < phi.cols(); i += step) {
+    mass.sum += data.train_share[i] * phi.col(i);
     mass.share += data.train_share[i];
   }
   return mass;
@@ -63,29 +62,34 @@ Kept kept_centres(const KernelData& data, const Mass& mass) {
   return kept;
 }
 
-/// log(k_l(x_i)/a_l), a column for each target row.
-MatrixXd log_likelihoods(const KernelData& data, const Kept& kept, double width, Index rows) {
-  MatrixXd logs(static_cast<Index>(kept.centre.size()), rows);
-  const double rate = 0.5 / (width * width);
+/// k_l(x_i)/a_l of the target rows, a column for each, divided by its largest entry: a constant of
+/// the objective, and nothing underflows to a column of zeros.
+struct Likelihoods {
+  MatrixXd scaled;
+  Eigen::RowVectorXd log_scale;
+};
+
+Likelihoods likelihoods(const KernelData& data, const Kept& kept, double width, Index rows) {
+  Likelihoods found{MatrixXd(static_cast<Index>(kept.centre.size()), rows), {}};
+  const double twice = 2 * width * width;
   for (Index i = 0; i < rows; ++i) {
-    for (Index l = 0; l < logs.rows(); ++l) {
-      logs(l, i) = -rate * data.target_distance(kept.centre[l], i) - kept.log_mass[l];
+    for (Index l = 0; l < found.scaled.rows(); ++l) {
+      found.scaled(l, i) = data.target_distance(kept.centre[l], i) + twice * kept.log_mass[l];
     }
   }
-  return logs;
-}
-
-/// Columns divided by their largest entry: a constant of the objective, and nothing underflows to a
-/// column of zeros.
-MatrixXd scaled_likelihoods(const MatrixXd& logs) {
-  return (logs.rowwise() - logs.colwise().maxCoeff()).array().exp();
+  const Eigen::RowVectorXd least = found.scaled.colwise().minCoeff();
+  found.log_scale = -least / twice;
+  found.scaled = gaussian_kernels(MatrixXd(found.scaled.rowwise() - least), width);
+  return found;
 }
 
 /// The mean over held-out target rows of the log ratio, normalised over held-out training rows:
 /// narrow kernels fit the noise of both samples. -infinity without a usable kernel.
 double score_width(const KernelData& data, double width, Index folds) {
+  const MatrixXd phi = gaussian_kernels(data.train_distance, width);
   std::vector<Mass> part;
-  for (Index f = 0; f < folds; ++f) part.push_back(training_mass(data, width, f, folds));
+  for (Index f = 0; f < folds; ++f) part.push_back(training_mass(data, phi, f, folds));
+  VectorXd shares = VectorXd::Zero(phi.rows());  // of the fold before, where the next begins
   const Index rows = std::min(data.target_distance.cols(), validation_rows);
   double score = 0;
   for (Index f = 0; f < folds; ++f) {
@@ -97,18 +101,20 @@ double score_width(const KernelData& data, double width, Index folds) {
     }
     const Kept kept = kept_centres(data, others);
     if (kept.centre.empty()) return -std::numeric_limits<double>::infinity();
-    const MatrixXd logs = log_likelihoods(data, kept, width, rows);
+    const Likelihoods target = likelihoods(data, kept, width, rows);
     std::vector<Index> fitted;
     for (Index i = 0; i < rows; ++i) {
       if (i % folds != f) fitted.push_back(i);
     }
-    const MatrixXd sample = logs(Eigen::all, fitted);
-    const VectorXd beta = fit_mixture(scaled_likelihoods(sample), fold_gap);
+    const VectorXd beta =
+        fit_mixture(target.scaled(Eigen::all, fitted), fold_gap, shares(kept.centre));
+    shares.setZero();
+    shares(kept.centre) = beta;
     double sum = 0;
     double count = 0;
     for (Index i = f; i < rows; i += folds) {
-      const double ratio = logs.col(i).array().exp().matrix().dot(beta);
-      sum += std::log(std::max(ratio, ratio_floor));
+      const double log_ratio = std::log(target.scaled.col(i).dot(beta)) + target.log_scale[i];
+      sum += std::max(log_ratio, std::log(ratio_floor));
       count += 1;
     }
     double mean = 0;  // of the ratio over the held-out training rows
@@ -120,9 +126,8 @@ double score_width(const KernelData& data, double width, Index folds) {
   return score;
 }
 
-}  // namespace
-
-VectorXd fit_mixture(const MatrixXd& likelihood, double tolerance) {
+/// fit_mixture() of all densities at once.
+VectorXd interior_point(const MatrixXd& likelihood, double tolerance) {
   // Equivalently min  -mean log(L'beta) + sum beta  over beta >= 0 (its optimum adds up to 1), by a
   // primal-dual interior point method; z are the multipliers of beta >= 0.
   const Index b = likelihood.rows();
@@ -141,9 +146,7 @@ VectorXd fit_mixture(const MatrixXd& likelihood, double tolerance) {
     if (sum * (1 - gradient.minCoeff()) - 1 <= tolerance) return beta / sum;
 
     const double mu = 0.1 * beta.dot(z) / static_cast<double>(b);
-    MatrixXd system = MatrixXd::Zero(b, b);
-    const MatrixXd scaled = likelihood * density.cwiseInverse().asDiagonal();
-    system.selfadjointView<Eigen::Lower>().rankUpdate(scaled, 1 / n);
+    MatrixXd system = weighted_gram(likelihood, density.cwiseAbs2().cwiseInverse() / n, 0, 1);
     system.diagonal() += z.cwiseQuotient(beta);
     const VectorXd step = system.llt().solve(mu * beta.cwiseInverse() - gradient);
     const VectorXd dual_step =
@@ -178,13 +181,67 @@ VectorXd fit_mixture(const MatrixXd& likelihood, double tolerance) {
   throw Error(Error::Kind::numeric, "KLIEP did not converge; use a larger kernel width");
 }
 
+/// Chooses up to `some` more, those of the largest gains above `least`; false if there are none.
+bool add_best(const VectorXd& gain, double least, Index some, std::vector<char>& chosen) {
+  std::vector<Index> others;
+  for (Index l = 0; l < gain.size(); ++l) {
+    if (!chosen[l] && gain[l] > least) others.push_back(l);
+  }
+  const auto count = std::min(some, static_cast<Index>(others.size()));
+  std::partial_sort(others.begin(), others.begin() + count, others.end(),
+                    [&](Index a, Index c) { return gain[a] > gain[c]; });
+  for (Index k = 0; k < count; ++k) chosen[others[k]] = 1;
+  return count > 0;
+}
+
+/// Densities to begin with: those that have a share already, the most promising of the others by
+/// their gain over equal shares, and one that is large at every column.
+std::vector<char> first_choice(const MatrixXd& likelihood, const VectorXd& start, Index some) {
+  const Index b = likelihood.rows();
+  std::vector<char> chosen(static_cast<std::size_t>(b));
+  for (Index l = 0; l < start.size(); ++l) chosen[l] = start[l] > 1e-6;
+  const VectorXd equal = likelihood.colwise().mean();
+  add_best(likelihood * equal.cwiseInverse(), 0, some, chosen);
+  for (Index i = 0; i < likelihood.cols(); ++i) {
+    bool seen = false;
+    for (Index l = 0; l < b && !seen; ++l) seen = chosen[l] && likelihood(l, i) > 1e-9;
+    Index top = 0;
+    likelihood.col(i).maxCoeff(&top);
+    if (!seen) chosen[top] = 1;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+VectorXd fit_mixture(const MatrixXd& likelihood, double tolerance, const VectorXd& start) {
+  constexpr Index some = 8;
+  const auto n = static_cast<double>(likelihood.cols());
+  std::vector<char> chosen = first_choice(likelihood, start, some);
+  for (;;) {  // ends: every round but the last adds densities
+    std::vector<Index> index;
+    for (Index l = 0; l < likelihood.rows(); ++l) {
+      if (chosen[l]) index.push_back(l);
+    }
+    const MatrixXd part = likelihood(index, Eigen::all);
+    const VectorXd beta = interior_point(part, tolerance / 2);
+    const VectorXd density = part.transpose() * beta;
+    const VectorXd gain = likelihood * density.cwiseInverse() / n;
+    if (add_best(gain, 1 + tolerance, some, chosen)) continue;
+    VectorXd all = VectorXd::Zero(likelihood.rows());
+    all(index) = beta;
+    return all;
+  }
+}
+
 std::unique_ptr<KernelRatio> fit_kliep(const RatioOptions& options, std::size_t cols,
                                        const Samples& samples) {
   KernelData data(options, samples);
   const Index folds = std::min(
       {static_cast<Index>(options.folds), data.train_distance.cols(), data.target_distance.cols()});
   const auto kept_with = [&](double width) {
-    return kept_centres(data, training_mass(data, width, 0, 1));
+    return kept_centres(data,
+                        training_mass(data, gaussian_kernels(data.train_distance, width), 0, 1));
   };
   // Nothing to hold out: the median distance, or the next width that reaches training rows.
   std::size_t middle = data.widths.size() / 2;
@@ -194,15 +251,14 @@ std::unique_ptr<KernelRatio> fit_kliep(const RatioOptions& options, std::size_t 
   double width = data.widths[middle];
   nlohmann::json report;
   if (data.widths.size() > 1 && folds >= 2) {
-    std::vector<double> scores(data.widths.size());
-    parallel_tasks(options.threads, data.widths.size(),
-                   [&](std::size_t w) { scores[w] = score_width(data, data.widths[w], folds); });
-    const auto best = std::max_element(scores.begin(), scores.end());
-    if (std::isfinite(*best)) width = data.widths[best - scores.begin()];
+    const std::vector<double> losses = walk_losses(
+        options.threads, data.widths.size(), data.widths.size() / 2,
+        [&](std::size_t w, std::size_t) { return -score_width(data, data.widths[w], folds); });
+    if (std::isfinite(losses[least(losses)])) width = data.widths[least(losses)];
     report["folds"] = folds;
-    for (std::size_t w = 0; w < scores.size(); ++w) {
-      if (!std::isfinite(scores[w])) continue;
-      report["scores"].push_back({{"width", data.widths[w]}, {"log_likelihood", scores[w]}});
+    for (std::size_t w = 0; w < losses.size(); ++w) {
+      if (!std::isfinite(losses[w])) continue;
+      report["scores"].push_back({{"width", data.widths[w]}, {"log_likelihood", -losses[w]}});
     }
   }
   const Kept kept = kept_with(width);
@@ -213,8 +269,8 @@ std::unique_ptr<KernelRatio> fit_kliep(const RatioOptions& options, std::size_t 
                             "a larger kernel width",
                             width));
   }
-  const VectorXd beta = fit_mixture(
-      scaled_likelihoods(log_likelihoods(data, kept, width, data.target_distance.cols())), fit_gap);
+  const VectorXd beta =
+      fit_mixture(likelihoods(data, kept, width, data.target_distance.cols()).scaled, fit_gap);
   report["width"] = width;
   report["centres"] = data.centres.size();
   KernelRatio::Form form;

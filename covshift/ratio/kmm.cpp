@@ -11,10 +11,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <vector>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/large_vector.hpp"
 #include "covshift/base/threads.hpp"
+#include "covshift/kernel/kernels.hpp"
+#include "covshift/learn/cholesky.hpp"
 #include "covshift/ratio/gaussian_basis.hpp"
 
 namespace covshift {
@@ -29,8 +32,8 @@ constexpr std::array<double, 5> width_multiples = {0.35, 0.6, 1.0, 1.7, 2.8};
 constexpr std::size_t row_limit = 20000;  // the square of it in memory
 constexpr std::size_t validation_rows = 400;
 constexpr double fit_residual = 1e-11;
-constexpr double fold_residual = 1e-6;
-constexpr double default_rho = 0.03;  // where nothing can be held out
+constexpr double fold_residual = 1e-4;  // far less than what losses of neighbours differ by
+constexpr double default_rho = 0.03;    // where nothing can be held out
 
 /// The nearest point with 0 <= beta <= bound and |s'beta - 1| <= slack in the norm weighted by s:
 /// clip(y - shift), the shift by Newton's method within a bracket (the mean is piecewise linear).
@@ -61,57 +64,224 @@ double project(const VectorXd& y, const VectorXd& share, double bound, double sl
   return shift;
 }
 
-MatrixXd kernels(const MatrixXd& squared, double width) {
-  return (squared.array() * (-0.5 / (width * width))).exp();
-}
+/// Products with a symmetric matrix.
+class Products {
+ public:
+  explicit Products(const MatrixXd& matrix)
+      : n_(static_cast<std::size_t>(matrix.rows())), pitch_(padded(n_)), rows_(n_ * pitch_) {
+    for (std::size_t i = 0; i < n_; ++i) {
+      std::copy_n(matrix.col(static_cast<Index>(i)).data(), n_, rows_.data() + i * pitch_);
+    }
+  }
+  [[nodiscard]] VectorXd times(const VectorXd& x) const {
+    std::vector<double> t(pitch_);
+    std::copy(x.begin(), x.end(), t.begin());
+    VectorXd product(x.size());
+    std::array<double, block_rows> part{};
+    for (std::size_t first = 0; first < n_; first += block_rows) {
+      const std::size_t rows = std::min(block_rows, n_ - first);
+      kernels().times({rows_.data() + first * pitch_, pitch_, rows, n_}, t.data(), 1, part.data());
+      std::copy_n(part.begin(), rows, product.data() + first);
+    }
+    return product;
+  }
+  [[nodiscard]] const double* row(Index i) const {
+    return rows_.data() + static_cast<std::size_t>(i) * pitch_;
+  }
+
+ private:
+  std::size_t n_;
+  std::size_t pitch_;
+  LargeVector rows_;
+};
 
 struct Choice {
   double width = 0;
   double rho = 0;
-  double loss = std::numeric_limits<double>::infinity();
 };
 
 double default_slack(const RatioOptions& options, Index n) {
   return options.kmm_slack.value_or(1 / std::sqrt(static_cast<double>(n)));
 }
 
-/// The held-out least-squares loss of every rho for one width. `kernel`: of the `train` training
-/// rows, then the target rows, among themselves.
-std::vector<Choice> score_width(const MatrixXd& kernel, Index train, const VectorXd& weight,
-                                double width, const std::vector<double>& rhos, Index folds,
-                                const RatioOptions& options) {
-  std::vector<Choice> scores;
-  scores.reserve(rhos.size());
-  for (const double rho : rhos) scores.push_back({width, rho, 0});
-  for (Index f = 0; f < folds; ++f) {
-    std::vector<Index> kept[2];
-    std::vector<Index> held[2];
-    for (Index i = 0; i < kernel.rows(); ++i) {
-      const Index side = i < train ? 0 : 1;
-      const Index position = side == 0 ? i : i - train;
-      (position % folds == f ? held : kept)[side].push_back(i);
-    }
-    const MatrixXd among = kernel(kept[0], kept[0]);
-    const VectorXd kappa = kernel(kept[0], kept[1]).rowwise().mean();
-    VectorXd share = weight(kept[0]);
-    share /= share.sum();
-    const VectorXd held_weight = weight(held[0]);
-    for (Choice& score : scores) {
-      const KmmSolution fit =
-          solve_kmm(among, kappa, share, score.rho, options.kmm_bound,
-                    default_slack(options, static_cast<Index>(kept[0].size())), fold_residual);
-      const VectorXd mass = fit.beta.cwiseProduct(share);
-      const auto ratios = [&](const std::vector<Index>& rows) -> VectorXd {
-        const VectorXd f_x = kernel(rows, kept[0]) * mass - kernel(rows, kept[1]).rowwise().mean();
-        return (1 - fit.shift - f_x.array() / score.rho).max(0.0).min(options.kmm_bound);
+/// The quadratic program of solve_kmm().
+struct Program {
+  const Products& kernel;
+  const VectorXd& kappa;
+  const VectorXd& share;
+  double rho;
+  double bound;
+  double slack;
+
+  [[nodiscard]] VectorXd mismatch(const VectorXd& beta) const {
+    return kernel.times(beta.cwiseProduct(share)) - kappa;
+  }
+  /// max_i |beta - P(beta - gradient)|_i, 0 at the optimum.
+  [[nodiscard]] double residual(const VectorXd& beta, const VectorXd& f) const {
+    VectorXd next;
+    project(beta - f - rho * (beta.array() - 1).matrix(), share, bound, slack, next);
+    return (beta - next).cwiseAbs().maxCoeff();
+  }
+};
+
+/// The optimum if the weights between the bounds, and whether the mean is at its limit, are as P(1
+/// - f/rho) has them at `beta`: a linear system. False if it has no answer.
+///   rho (beta_i - 1 + nu) + (K s beta)_i = kappa_i  for those;   s'beta = goal, or nu = 0
+bool newton_step(const Program& p, VectorXd& beta) {
+  const VectorXd f = p.mismatch(beta);
+  VectorXd next;
+  const double shift = project((1 - f.array() / p.rho).matrix(), p.share, p.bound, p.slack, next);
+  std::vector<Index> free;
+  VectorXd fixed = next;  // the others
+  for (Index i = 0; i < next.size(); ++i) {
+    if (!(next[i] > 0 && next[i] < p.bound)) continue;
+    free.push_back(i);
+    fixed[i] = 0;
+  }
+  const auto n = static_cast<Index>(free.size());
+  const VectorXd root = p.share(free).cwiseSqrt();
+  Cholesky system(free.size());  // of root beta
+  for (Index i = 0; i < n; ++i) {
+    const double* row = p.kernel.row(free[i]);
+    for (Index j = i; j < n; ++j) system.row(i)[j] = root[i] * row[free[j]] * root[j];
+    system.row(i)[i] += p.rho;
+  }
+  if (n == 0 || !system.factor(1)) return false;
+  const VectorXd from_fixed = p.mismatch(fixed);
+  VectorXd plain = root.cwiseProduct((p.rho - from_fixed(free).array()).matrix());
+  system.solve(plain.data());
+  if (shift != 0) {
+    VectorXd slope = p.rho * root;
+    system.solve(slope.data());
+    const double goal = shift > 0 ? 1 + p.slack : 1 - p.slack;
+    const double nu = (root.dot(plain) + p.share.dot(fixed) - goal) / root.dot(slope);
+    plain -= nu * slope;
+  }
+  beta = fixed;
+  beta(free) = plain.cwiseQuotient(root);
+  return beta.allFinite();
+}
+
+/// Newton's method for beta = P(1 - f/rho) near the answer; false if it does not get there.
+bool newton(const Program& p, double tolerance, VectorXd& beta) {
+  constexpr int most = 6;
+  constexpr Index most_rows = 1000;  // whose cube is worth it
+  if (beta.size() > most_rows) return false;
+  VectorXd found = beta;
+  for (int k = 0; k < most; ++k) {
+    throw_if_stopped();
+    if (!newton_step(p, found)) return false;
+    const VectorXd inside = found.cwiseMax(0.0).cwiseMin(p.bound);
+    if (p.residual(found, p.mismatch(found)) > tolerance || inside != found) continue;
+    beta = found;
+    return true;
+  }
+  return false;
+}
+
+KmmSolution solve(const Program& p, double tolerance, const VectorXd& start) {
+  // Projected gradients with Nesterov's momentum for strong convexity. In the norm weighted by s
+  // the curvature lies between rho and rho + L, L the spectral radius of K diag(s), which is at
+  // most its largest row sum max_i (K s)_i, so that the error falls by 1 - sqrt(rho/(L + rho)) an
+  // iteration. Near the answer, Newton's method.
+  const double steepest = p.kernel.times(p.share).maxCoeff() + p.rho;
+  const double root = std::sqrt(p.rho / steepest);
+  const double momentum = (1 - root) / (1 + root);
+  const auto limit = static_cast<int>(std::min(1e6, 1000 + 200 / root));
+  KmmSolution s;
+  VectorXd beta = start.size() == p.share.size() ? start : VectorXd::Ones(p.share.size());
+  VectorXd ahead = beta;
+  VectorXd next;
+  double near = 1e-4;  // from where on Newton's method pays
+  for (s.iterations = 1; s.iterations <= limit; ++s.iterations) {
+    throw_if_stopped();
+    const VectorXd gradient = p.mismatch(ahead) + p.rho * (ahead.array() - 1).matrix();
+    project(ahead - gradient / steepest, p.share, p.bound, p.slack, next);
+    ahead = next + momentum * (next - beta);
+    const double scale = std::max(1.0, next.cwiseAbs().maxCoeff());
+    const double moved = (next - beta).cwiseAbs().maxCoeff() / scale;
+    beta = next;
+    if (moved > std::max(near, tolerance)) continue;
+    near /= 10;
+    if (moved > tolerance && !newton(p, tolerance * scale, beta)) continue;
+    const VectorXd f = p.mismatch(beta);
+    s.residual = p.residual(beta, f);
+    if (s.residual > tolerance * scale) continue;
+    // The same conditions with a step of 1/rho: beta = P(1 - f/rho).
+    s.shift = project((1 - f.array() / p.rho).matrix(), p.share, p.bound, p.slack, next);
+    s.beta = std::move(beta);
+    return s;
+  }
+  throw Error(
+      Error::Kind::numeric,
+      fmt::format("kernel mean matching did not converge with lambda {}; use a larger one", p.rho));
+}
+
+/// The held-out least-squares loss of a width.
+class Width {
+ public:
+  /// `kernel`: of the `train` training rows, then the target rows, among themselves.
+  Width(const MatrixXd& kernel, Index train, const VectorXd& weight, Index folds, std::size_t rhos,
+        const RatioOptions& options)
+      : bound_(options.kmm_bound) {
+    for (Index f = 0; f < folds; ++f) {
+      std::vector<Index> kept[2];
+      std::vector<Index> held[2];
+      for (Index i = 0; i < kernel.rows(); ++i) {
+        const Index side = i < train ? 0 : 1;
+        const Index position = side == 0 ? i : i - train;
+        (position % folds == f ? held : kept)[side].push_back(i);
+      }
+      const auto outside = [&](const std::vector<Index>& rows) -> Outside {
+        return {kernel(rows, kept[0]), kernel(rows, kept[1]).rowwise().mean()};
       };
-      score.loss += (0.5 * held_weight.dot(ratios(held[0]).cwiseAbs2()) / held_weight.sum() -
-                     ratios(held[1]).mean()) /
-                    static_cast<double>(folds);
+      VectorXd share = weight(kept[0]);
+      share /= share.sum();
+      VectorXd held_share = weight(held[0]);
+      held_share /= held_share.sum();
+      fold_.push_back({Products(kernel(kept[0], kept[0])),
+                       kernel(kept[0], kept[1]).rowwise().mean(), std::move(share),
+                       std::move(held_share), outside(held[0]), outside(held[1]),
+                       default_slack(options, static_cast<Index>(kept[0].size())),
+                       std::vector<VectorXd>(rhos)});
     }
   }
-  return scores;
-}
+
+  /// The mean of the folds for the k-th rho, starting from the answers for another.
+  double loss(double rho, std::size_t k, std::size_t from) {
+    double sum = 0;
+    for (Fold& fold : fold_) {
+      const KmmSolution fit = solve({fold.kernel, fold.kappa, fold.share, rho, bound_, fold.slack},
+                                    fold_residual, fold.beta[from]);
+      fold.beta[k] = fit.beta;
+      const VectorXd mass = fit.beta.cwiseProduct(fold.share);
+      const auto ratios = [&](const Outside& rows) -> VectorXd {
+        const VectorXd f = rows.kernel * mass - rows.kappa;
+        return (1 - fit.shift - f.array() / rho).max(0.0).min(bound_);
+      };
+      sum += 0.5 * fold.held_share.dot(ratios(fold.train).cwiseAbs2()) - ratios(fold.target).mean();
+    }
+    return sum / static_cast<double>(fold_.size());
+  }
+
+ private:
+  struct Outside {  // held-out rows
+    MatrixXd kernel;
+    VectorXd kappa;
+  };
+  struct Fold {
+    Products kernel;
+    VectorXd kappa;
+    VectorXd share;
+    VectorXd held_share;
+    Outside train;
+    Outside target;
+    double slack;
+    std::vector<VectorXd> beta;  // of every rho that was tried
+  };
+  double bound_;
+  std::vector<Fold> fold_;
+};
 
 Choice cross_validate(const RatioOptions& options, const Samples& samples,
                       std::span<const std::size_t> train, std::span<const std::size_t> target,
@@ -119,7 +289,7 @@ Choice cross_validate(const RatioOptions& options, const Samples& samples,
   const auto folds = static_cast<Index>(
       std::min({train.size(), target.size(), static_cast<std::size_t>(options.folds)}));
   if (folds < 2) {
-    return {widths[widths.size() / 2], options.kernel_lambda.value_or(default_rho), 0};
+    return {widths[widths.size() / 2], options.kernel_lambda.value_or(default_rho)};
   }
   const auto some_train = train.first(std::min(train.size(), validation_rows));
   const auto some_target = target.first(std::min(target.size(), validation_rows));
@@ -135,59 +305,27 @@ Choice cross_validate(const RatioOptions& options, const Samples& samples,
       centres.squared_distances(samples.target, some_target, options.threads);
   VectorXd weight(n_train);
   for (Index i = 0; i < n_train; ++i) weight[i] = samples.weight_of(some_train[i]);
-  std::vector<std::vector<Choice>> scores(widths.size());
-  parallel_tasks(options.threads, widths.size(), [&](std::size_t w) {
-    scores[w] =
-        score_width(kernels(squared, widths[w]), n_train, weight, widths[w], rhos, folds, options);
-  });
-  Choice best;
-  for (const std::vector<Choice>& of_width : scores) {
-    for (const Choice& score : of_width) {
-      if (score.loss < best.loss) best = score;
-    }
-  }
-  return best;
+  std::vector<std::size_t> best(widths.size(), rhos.size() / 2);  // rho of a width
+  const std::vector<double> losses = walk_losses(
+      options.threads, widths.size(), widths.size() / 2, [&](std::size_t w, std::size_t from) {
+        Width width(gaussian_kernels(squared, widths[w]), n_train, weight, folds, rhos.size(),
+                    options);
+        const std::vector<double> of_rho = walk_losses(
+            1, rhos.size(), best[from],
+            [&](std::size_t r, std::size_t before) { return width.loss(rhos[r], r, before); });
+        best[w] = least(of_rho);
+        return of_rho[best[w]];
+      });
+  const std::size_t w = least(losses);
+  return {widths[w], rhos[best[w]]};
 }
 
 }  // namespace
 
 KmmSolution solve_kmm(const MatrixXd& kernel, const VectorXd& kappa, const VectorXd& share,
                       double rho, double bound, double slack, double tolerance) {
-  // Projected gradients with Nesterov's momentum for strong convexity: in the norm weighted by s
-  // the curvature lies between rho and rho + trace = rho + 1, so that the error falls by 1 -
-  // sqrt(rho/(1 + rho)) an iteration. The stopping rule is the KKT residual max_i |beta - P(beta -
-  // gradient)|_i.
-  const double root = std::sqrt(rho / (1 + rho));
-  const double momentum = (1 - root) / (1 + root);
-  const auto limit = static_cast<int>(std::min(1e6, 1000 + 200 / root));
-  KmmSolution s;
-  VectorXd beta = VectorXd::Ones(share.size());
-  VectorXd ahead = beta;
-  VectorXd gradient;
-  VectorXd next;
-  const auto mismatch = [&](const VectorXd& x) -> VectorXd {
-    return kernel.selfadjointView<Eigen::Lower>() * x.cwiseProduct(share) - kappa;
-  };
-  for (s.iterations = 1; s.iterations <= limit; ++s.iterations) {
-    throw_if_stopped();
-    gradient = mismatch(ahead) + rho * (ahead.array() - 1).matrix();
-    project(ahead - gradient / (1 + rho), share, bound, slack, next);
-    ahead = next + momentum * (next - beta);
-    const double moved = (next - beta).cwiseAbs().maxCoeff();
-    beta = next;
-    if (moved > tolerance * std::max(1.0, beta.cwiseAbs().maxCoeff())) continue;
-    const VectorXd f = mismatch(beta);
-    project(beta - f - rho * (beta.array() - 1).matrix(), share, bound, slack, next);
-    s.residual = (beta - next).cwiseAbs().maxCoeff();
-    if (s.residual > tolerance * std::max(1.0, beta.cwiseAbs().maxCoeff())) continue;
-    // The same conditions with a step of 1/rho: beta = P(1 - f/rho).
-    s.shift = project((1 - f.array() / rho).matrix(), share, bound, slack, next);
-    s.beta = std::move(beta);
-    return s;
-  }
-  throw Error(
-      Error::Kind::numeric,
-      fmt::format("kernel mean matching did not converge with lambda {}; use a larger one", rho));
+  const Products products(kernel);
+  return solve({products, kappa, share, rho, bound, slack}, tolerance, {});
 }
 
 std::unique_ptr<KernelRatio> fit_kmm(const RatioOptions& options, std::size_t cols,
@@ -205,7 +343,7 @@ std::unique_ptr<KernelRatio> fit_kmm(const RatioOptions& options, std::size_t co
   const std::vector<double> rhos =
       candidate_lambdas(options.kernel_lambda, {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0});
   const Choice choice = widths.size() * rhos.size() == 1
-                            ? Choice{widths[0], rhos[0], 0}
+                            ? Choice{widths[0], rhos[0]}
                             : cross_validate(options, samples, train, target, widths, rhos);
 
   std::vector<Centres::Row> rows;
@@ -219,15 +357,15 @@ std::unique_ptr<KernelRatio> fit_kmm(const RatioOptions& options, std::size_t co
   const auto n = static_cast<Index>(train.size());
   MatrixXd kernel = train_centres.squared_distances(samples.train, train, options.threads);
   VectorXd kappa(n);
-  const double rate = 0.5 / (choice.width * choice.width);
   Lanes(train.size()).each(options.threads, [&](std::size_t first, std::size_t last, std::size_t) {
     Centres::Buffer buffer;
     VectorXd squared(static_cast<Index>(target.size()));
     for (std::size_t i = first; i < last; ++i) {
       const auto k = static_cast<Index>(i);
       target_centres.squared_distances(samples.train, train[i], buffer, squared.data());
-      kappa[k] = (squared.array() * -rate).exp().mean();
-      kernel.col(k) = (kernel.col(k).array() * -rate).exp();
+      to_kernels({squared.data(), target.size()}, choice.width);
+      kappa[k] = squared.mean();
+      to_kernels({kernel.col(k).data(), train.size()}, choice.width);
     }
   });
   VectorXd share(n);

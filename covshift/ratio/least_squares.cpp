@@ -10,13 +10,12 @@
 // is negative to 0, which is no solution of either problem: kernels overlap, and their coefficients
 // balance each other. On N(0,1) against N(0.5,1) the correlation with the true ratio was 0.92 in
 // the median so and 0.95 with the constraint kept.
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "covshift/base/error.hpp"
-#include "covshift/base/threads.hpp"
+#include "covshift/learn/cholesky.hpp"
 #include "covshift/ratio/gaussian_basis.hpp"
 
 namespace covshift {
@@ -29,36 +28,20 @@ using Eigen::VectorXd;
 
 constexpr double default_lambda = 0.1;  // where nothing can be left out
 
-MatrixXd kernels(const MatrixXd& squared, double width) {
-  return (squared.array() * (-0.5 / (width * width))).exp();
-}
-
 /// Sums over rows first, first + step, ... of a sample.
 struct Sums {
-  MatrixXd second;   // sum of s phi phi'
+  MatrixXd second;   // sum of s phi phi'; empty if alpha leaves it out
   VectorXd first;    // sum of s phi
   double total = 0;  // sum of s
 };
 
-Sums sum_up(const MatrixXd& distance, const VectorXd& share, double width, Index first,
-            Index step) {
-  constexpr Index block = 256;
-  const Index b = distance.rows();
-  MatrixXd lower = MatrixXd::Zero(b, b);
-  Sums sums{{}, VectorXd::Zero(b), 0};
-  MatrixXd packed(b, block);
-  Index filled = 0;
-  for (Index i = first; i < distance.cols(); i += step) {
-    packed.col(filled) = kernels(distance.col(i), width);
-    sums.first += share[i] * packed.col(filled);
+Sums sum_up(const MatrixXd& phi, const VectorXd& share, bool moments, Index first, Index step) {
+  Sums sums{{}, VectorXd::Zero(phi.rows()), 0};
+  for (Index i = first; i < phi.cols(); i += step) {
+    sums.first += share[i] * phi.col(i);
     sums.total += share[i];
-    packed.col(filled++) *= std::sqrt(share[i]);
-    if (filled == block || i + step >= distance.cols()) {
-      lower.selfadjointView<Eigen::Lower>().rankUpdate(packed.leftCols(filled));
-      filled = 0;
-    }
   }
-  sums.second = lower.selfadjointView<Eigen::Lower>();
+  if (moments) sums.second = weighted_gram(phi, share, first, step);
   return sums;
 }
 
@@ -76,45 +59,88 @@ MatrixXd mixed(const Sums& train, const Sums& target, double alpha) {
   return alpha / target.total * target.second + (1 - alpha) / train.total * train.second;
 }
 
-struct Score {
-  double width = 0;
-  double lambda = 0;
-  double loss = std::numeric_limits<double>::infinity();
-};
-
-/// All the scores of one width.
-std::vector<Score> score_width(const KernelData& data, const std::vector<double>& lambdas,
-                               double width, double alpha, int folds) {
-  std::vector<Score> scores;
-  const Index n_target = data.target_distance.cols();
-  const VectorXd target_share = VectorXd::Constant(n_target, 1.0 / static_cast<double>(n_target));
-  std::vector<Sums> train;
-  std::vector<Sums> target;
-  for (int f = 0; f < folds; ++f) {
-    train.push_back(sum_up(data.train_distance, data.train_share, width, f, folds));
-    target.push_back(sum_up(data.target_distance, target_share, width, f, folds));
-  }
-  Sums all_train = train[0];
-  Sums all_target = target[0];
-  for (int f = 1; f < folds; ++f) {
-    all_train = all_train + train[f];
-    all_target = all_target + target[f];
-  }
-  scores.reserve(lambdas.size());
-  for (const double lambda : lambdas) scores.push_back({width, lambda, 0});
-  for (int f = 0; f < folds; ++f) {
-    const Sums kept_target = all_target - target[f];
-    const MatrixXd fitted = mixed(all_train - train[f], kept_target, alpha);
-    const MatrixXd held_out = mixed(train[f], target[f], alpha);
-    VectorXd theta;
-    for (Score& score : scores) {
-      theta = nonnegative_ridge(fitted, kept_target.first / kept_target.total, score.lambda, theta);
-      score.loss +=
-          (0.5 * theta.dot(held_out * theta) - theta.dot(target[f].first) / target[f].total) /
-          folds;
+/// What a width is judged by: the sums of every fold and of all rows but them.
+class Width {
+ public:
+  Width(const KernelData& data, double width, double alpha, Index folds) {
+    const MatrixXd train = gaussian_kernels(data.train_distance, width);
+    const MatrixXd target = gaussian_kernels(data.target_distance, width);
+    const VectorXd target_share =
+        VectorXd::Constant(target.cols(), 1.0 / static_cast<double>(target.cols()));
+    std::vector<Sums> train_part;
+    std::vector<Sums> target_part;
+    for (Index f = 0; f < folds; ++f) {
+      train_part.push_back(sum_up(train, data.train_share, true, f, folds));
+      target_part.push_back(sum_up(target, target_share, alpha > 0, f, folds));
+    }
+    Sums all_train = train_part[0];
+    Sums all_target = target_part[0];
+    for (Index f = 1; f < folds; ++f) {
+      all_train = all_train + train_part[f];
+      all_target = all_target + target_part[f];
+    }
+    for (Index f = 0; f < folds; ++f) {
+      const Sums kept = all_target - target_part[f];
+      fold_.push_back({mixed(all_train - train_part[f], kept, alpha),
+                       kept.first / kept.total,
+                       mixed(train_part[f], target_part[f], alpha),
+                       target_part[f].first / target_part[f].total,
+                       {}});
     }
   }
-  return scores;
+
+  /// The mean loss of the folds.
+  double loss(double lambda) {
+    double sum = 0;
+    for (Fold& fold : fold_) {
+      fold.theta = nonnegative_ridge(fold.second, fold.first, lambda, fold.theta);
+      sum += 0.5 * fold.theta.dot(fold.held_second * fold.theta) - fold.theta.dot(fold.held_first);
+    }
+    return sum / static_cast<double>(fold_.size());
+  }
+
+ private:
+  struct Fold {
+    MatrixXd second;
+    VectorXd first;
+    MatrixXd held_second;
+    VectorXd held_first;
+    VectorXd theta;  // of the lambda before, where the next begins
+  };
+  std::vector<Fold> fold_;
+};
+
+struct Choice {
+  double width = 0;
+  double lambda = 0;
+  nlohmann::json report = nlohmann::json::object();
+};
+
+Choice choose(const RatioOptions& options, const KernelData& data, double alpha) {
+  const std::vector<double> lambdas = candidate_lambdas(
+      options.kernel_lambda, {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0, 3.0, 10.0});
+  const std::size_t middle = data.widths.size() / 2;
+  const Index folds = std::min(
+      {data.train_distance.cols(), data.target_distance.cols(), static_cast<Index>(options.folds)});
+  if (data.widths.size() * lambdas.size() == 1) return {data.widths[0], lambdas[0]};
+  if (folds < 2) {
+    return {data.widths[middle], options.kernel_lambda.value_or(default_lambda)};
+  }
+  std::vector<std::size_t> best(data.widths.size(), lambdas.size() / 2);  // lambda of a width
+  const std::vector<double> losses = walk_losses(
+      options.threads, data.widths.size(), middle, [&](std::size_t w, std::size_t from) {
+        Width width(data, data.widths[w], alpha, folds);
+        const std::vector<double> of_lambda =
+            walk_losses(1, lambdas.size(), best[from],
+                        [&](std::size_t l, std::size_t) { return width.loss(lambdas[l]); });
+        best[w] = least(of_lambda);
+        return of_lambda[best[w]];
+      });
+  const std::size_t w = least(losses);
+  if (!std::isfinite(losses[w])) {
+    throw Error(Error::Kind::numeric, "no kernel width gives a finite score; scale the features");
+  }
+  return {data.widths[w], lambdas[best[w]], {{"score", losses[w]}}};
 }
 
 }  // namespace
@@ -135,10 +161,19 @@ VectorXd nonnegative_ridge(const MatrixXd& second, const VectorXd& first, double
     for (Index j = 0; j < n; ++j) {
       if (free[j]) index.push_back(j);
     }
-    MatrixXd system = second(index, index);
-    system.diagonal().array() += lambda;
+    Cholesky system(index.size());
+    for (std::size_t i = 0; i < index.size(); ++i) {
+      const double* column = second.col(index[i]).data();
+      for (std::size_t j = i; j < index.size(); ++j) system.row(i)[j] = column[index[j]];
+      system.row(i)[i] += lambda;
+    }
     theta.setZero();
-    const VectorXd part = system.llt().solve(VectorXd(first(index)));
+    VectorXd part = first(index);
+    if (system.factor(1)) {
+      system.solve(part.data());
+    } else {
+      part.fill(std::numeric_limits<double>::quiet_NaN());
+    }
     theta(index) = part;
     if (!theta.allFinite()) return theta;  // the caller reports it
     const VectorXd gradient = second * theta + lambda * theta - first;
@@ -170,37 +205,14 @@ std::unique_ptr<KernelRatio> fit_least_squares(const RatioOptions& options, std:
   const bool relative = options.method == RatioMethod::rulsif;
   const double alpha = relative ? options.alpha : 0.0;
   KernelData data(options, samples);
-  const std::vector<double> lambdas = candidate_lambdas(
-      options.kernel_lambda, {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0, 3.0, 10.0});
-  const auto smaller =
-      static_cast<int>(std::min({data.train_distance.cols(), data.target_distance.cols(),
-                                 static_cast<Index>(options.folds)}));
-
-  Score best;
-  nlohmann::json report;
-  if (data.widths.size() * lambdas.size() == 1) {
-    best = {data.widths[0], lambdas[0], 0};
-  } else if (smaller < 2) {
-    best = {data.widths[data.widths.size() / 2], options.kernel_lambda.value_or(default_lambda), 0};
-  } else {
-    std::vector<std::vector<Score>> scores(data.widths.size());
-    parallel_tasks(options.threads, data.widths.size(), [&](std::size_t w) {
-      scores[w] = score_width(data, lambdas, data.widths[w], alpha, smaller);
-    });
-    for (const std::vector<Score>& of_width : scores) {
-      for (const Score& score : of_width) {
-        if (score.loss < best.loss) best = score;
-      }
-    }
-    if (!std::isfinite(best.loss)) {
-      throw Error(Error::Kind::numeric, "no kernel width gives a finite score; scale the features");
-    }
-    report["score"] = best.loss;
-  }
-  const Index n_target = data.target_distance.cols();
-  const VectorXd target_share = VectorXd::Constant(n_target, 1.0 / static_cast<double>(n_target));
-  const Sums train = sum_up(data.train_distance, data.train_share, best.width, 0, 1);
-  const Sums target = sum_up(data.target_distance, target_share, best.width, 0, 1);
+  Choice best = choose(options, data, alpha);
+  nlohmann::json& report = best.report;
+  const MatrixXd phi = gaussian_kernels(data.train_distance, best.width);
+  const MatrixXd target_phi = gaussian_kernels(data.target_distance, best.width);
+  const VectorXd target_share =
+      VectorXd::Constant(target_phi.cols(), 1.0 / static_cast<double>(target_phi.cols()));
+  const Sums train = sum_up(phi, data.train_share, true, 0, 1);
+  const Sums target = sum_up(target_phi, target_share, alpha > 0, 0, 1);
   const VectorXd theta =
       nonnegative_ridge(mixed(train, target, alpha), target.first / target.total, best.lambda);
   if (!theta.allFinite()) {

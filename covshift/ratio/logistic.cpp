@@ -23,9 +23,9 @@ double largest_range(const Samples& samples) {
   const std::size_t d = samples.train.dims();
   std::vector<double> low(d, infinity);
   std::vector<double> high(d, -infinity);
-  std::vector<std::size_t> seen(d);
+  std::vector<double> seen(d);
   RowBuffer buffer;
-  std::size_t rows = 0;
+  double rows = 0;
   for (const Rows* part : {&samples.train, &samples.target}) {
     const bool is_train = part == &samples.train;
     for (std::size_t i = 0; i < part->size(); ++i) {
@@ -37,6 +37,14 @@ double largest_range(const Samples& samples) {
         high[j] = std::max(high[j], value);
       });
     }
+  }
+  if (samples.reducer != nullptr) {
+    rows = sum_over(samples.reducer, rows);
+    samples.reducer->sum(seen);
+    samples.reducer->max(high);
+    for (double& l : low) l = -l;
+    samples.reducer->max(low);
+    for (double& l : low) l = -l;
   }
   double largest = 0;
   for (std::size_t j = 0; j < d; ++j) {

@@ -1,6 +1,7 @@
 #include "covshift/ratio/ratio.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "covshift/base/error.hpp"
@@ -131,17 +132,17 @@ std::vector<RatioMethod> candidates(const MatrixView& train, const MatrixView& t
 /// What to know of the training weights: their mean, which is 1 for the true ratio, and how many
 /// rows they leave.
 void describe(std::span<const double> log_weight, std::span<const double> times,
-              nlohmann::json& report) {
-  double sum = 0;
-  double total = 0;
+              const Reducer* reducer, nlohmann::json& report) {
+  std::array<double, 2> sums{};
   for (std::size_t i = 0; i < log_weight.size(); ++i) {
     const double n = times.empty() ? 1.0 : times[i];
-    sum += n * std::exp(log_weight[i]);
-    total += n;
+    sums[0] += n * std::exp(log_weight[i]);
+    sums[1] += n;
   }
-  report["mean_weight"] = sum / total;
-  report["effective_sample_size"] = effective_sample_size(log_weight, times);
-  report["largest_share"] = largest_weights(log_weight, 1, times).front().share;
+  sum_over(reducer, sums);
+  report["mean_weight"] = sums[0] / sums[1];
+  report["effective_sample_size"] = effective_sample_size(log_weight, times, reducer);
+  report["largest_share"] = largest_share(log_weight, times, reducer);
 }
 
 }  // namespace
@@ -238,7 +239,7 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixV
   std::vector<double> at_train = ratio->log_ratio(train, options.threads);
   ratio->bound_ = sample_bound(samples.train_total(), samples.target_total());
   for (double& l : at_train) l = std::min(l, ratio->bound_.weight);
-  describe(at_train, weight, ratio->report_);
+  describe(at_train, weight, nullptr, ratio->report_);
   if (options.judge && !by_likelihood) {
     ratio->report_["held_out_gain"] = judge_ratio(options, *ratio, train, target, train_weight);
   }
@@ -276,6 +277,41 @@ std::unique_ptr<DensityRatio> pick_ratio(const RatioOptions& given, const Matrix
   }
   best->report_["candidates"] = std::move(tried);
   return best;
+}
+
+std::unique_ptr<DensityRatio> refit_ratio(const DensityRatio& sample, const RatioOptions& given,
+                                          const PartRows& rows, double share) {
+  const RatioMethod method = sample.method();
+  if (method == RatioMethod::none) return ratio_from_json(sample.to_json());
+  if (method != RatioMethod::logistic && method != RatioMethod::gaussian) {
+    nlohmann::json json = sample.to_json();
+    json["report"]["of_sample"] = true;
+    return ratio_from_json(json);
+  }
+  RatioOptions options = given;
+  options.method = method;
+  options.columns = sample.columns();
+  options.judge = false;
+  const std::string rule = sample.report_.value("rule", "");
+  options.lambda.rule = rule == "paper" ? RatioLambda::Rule::paper : RatioLambda::Rule::value;
+  if (method == RatioMethod::logistic) {
+    options.lambda.value =
+        sample.report_.at("lambda").get<double>() * (rule == "value" ? 1 : share);
+  }
+  const Samples samples{Rows(rows.train, options.columns), Rows(rows.target, options.columns),
+                        rows.train_weight, rows.target_weight, rows.reducer};
+  std::unique_ptr<DensityRatio> ratio = fit_method(options, sample.cols(), samples);
+  begin_pass(rows.reducer);
+  std::vector<double> at_train = ratio->log_ratio(rows.train, options.threads);
+  ratio->bound_ = sample_bound(samples.train_total(), samples.target_total());
+  for (double& l : at_train) l = std::min(l, ratio->bound_.weight);
+  // How it was chosen, and what came of it.
+  nlohmann::json report = sample.report_;
+  report.update(ratio->report_);
+  if (!rule.empty()) report["rule"] = rule;
+  describe(at_train, rows.train_weight, rows.reducer, report);
+  ratio->report_ = std::move(report);
+  return ratio;
 }
 
 std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json) {

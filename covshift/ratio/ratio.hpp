@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "covshift/base/names.hpp"
+#include "covshift/base/reduce.hpp"
 #include "covshift/data/matrix.hpp"
 
 namespace covshift {
@@ -158,6 +159,9 @@ class DensityRatio {
   friend std::unique_ptr<DensityRatio> pick_ratio(const RatioOptions& given,
                                                   const MatrixView& train, const MatrixView& target,
                                                   std::span<const double> train_weight);
+  friend std::unique_ptr<DensityRatio> refit_ratio(const DensityRatio& sample,
+                                                   const RatioOptions& options,
+                                                   const struct PartRows& rows, double share);
   friend std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json);
 };
 
@@ -173,6 +177,20 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& options, const Matri
 std::unique_ptr<DensityRatio> pick_ratio(const RatioOptions& given, const MatrixView& train,
                                          const MatrixView& target,
                                          std::span<const double> train_weight);
+
+/// One holder's rows of samples that several holders have; they have been checked. Weights as
+/// fit_ratio's.
+struct PartRows {
+  MatrixView train, target;
+  std::span<const double> train_weight, target_weight;
+  const Reducer* reducer = nullptr;
+};
+/// An estimate that was made of a sample, made again of all holders' rows with what it chose.
+/// `share`: of the sample in all rows, by which a lambda that was chosen shrinks, as what many rows
+/// say outweighs it. Logistic and Gaussian estimates are; others stay as they are, and their report
+/// says so (`of_sample`).
+std::unique_ptr<DensityRatio> refit_ratio(const DensityRatio& sample, const RatioOptions& options,
+                                          const PartRows& rows, double share);
 
 /// What to_json wrote; an Error (input) for anything else.
 std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json);

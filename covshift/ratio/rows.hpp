@@ -4,6 +4,7 @@
 #include <numeric>
 #include <span>
 
+#include "covshift/base/reduce.hpp"
 #include "covshift/data/rows.hpp"
 
 namespace covshift {
@@ -14,13 +15,18 @@ struct Samples {
   Rows target;
   std::span<const double> weight;         ///< of the training rows; empty: 1
   std::span<const double> target_weight;  ///< likewise; copies of a row may count as one
+  /// Other holders have more rows; null: these are all. Totals are of all holders.
+  const Reducer* reducer = nullptr;
 
   [[nodiscard]] double weight_of(std::size_t i) const { return weight.empty() ? 1.0 : weight[i]; }
-  [[nodiscard]] double train_total() const {
-    if (weight.empty()) return static_cast<double>(train.size());
-    return std::accumulate(weight.begin(), weight.end(), 0.0);
+  [[nodiscard]] double train_total() const { return total(train, weight); }
+  [[nodiscard]] double target_total() const { return total(target, target_weight); }
+
+ private:
+  [[nodiscard]] double total(const Rows& rows, std::span<const double> times) const {
+    return sum_over(reducer, times.empty() ? static_cast<double>(rows.size())
+                                           : std::accumulate(times.begin(), times.end(), 0.0));
   }
-  [[nodiscard]] double target_total() const { return static_cast<double>(target.size()); }
 };
 
 }  // namespace covshift

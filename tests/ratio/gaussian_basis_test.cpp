@@ -156,6 +156,31 @@ TEST(Kliep, MixtureIsOptimal) {
   EXPECT_NEAR(density.array().log().mean(), em_density.array().log().mean(), 1e-8);
 }
 
+// More densities than are tried at first; from shares of another answer as well.
+TEST(Kliep, MixtureOfManyDensitiesIsOptimal) {
+  for (const double width : {0.05, 0.5, 3.0}) {
+    Random random(17);
+    MatrixXd likelihood(90, 200);
+    std::vector<double> centre(90);
+    for (double& c : centre) c = random.normal();
+    for (Index i = 0; i < 200; ++i) {
+      const double x = 1.5 * random.normal();
+      for (Index l = 0; l < 90; ++l) likelihood(l, i) = -std::pow((x - centre[l]) / width, 2) / 2;
+      const double most = likelihood.col(i).maxCoeff();
+      likelihood.col(i) = (likelihood.col(i).array() - most).exp();
+    }
+    VectorXd start = VectorXd::Zero(90);
+    start[3] = start[70] = 0.5;
+    for (const VectorXd& from : {VectorXd(), start}) {
+      const VectorXd beta = fit_mixture(likelihood, 1e-9, from);
+      EXPECT_NEAR(beta.sum(), 1, 1e-12);
+      EXPECT_GE(beta.minCoeff(), 0);
+      const VectorXd density = likelihood.transpose() * beta;
+      EXPECT_LE((likelihood * density.cwiseInverse() / 200).maxCoeff(), 1 + 1e-9) << width;
+    }
+  }
+}
+
 TEST(Kliep, MeanOverTrainingIsOne) {
   const Matrix train = normals(300, 2, 0, 1, 9);
   const Matrix target = normals(200, 2, 0.5, 1, 10);
@@ -256,6 +281,43 @@ TEST(Kernel, DistancesAreThoseOfTheRows) {
       EXPECT_NEAR(squared(static_cast<Index>(c), static_cast<Index>(i)), expected, 1e-12);
     }
   }
+}
+
+TEST(Kernel, ValuesAndMomentsAreTheFormulas) {
+  Random random(18);
+  for (const Index n : {1, 7, 8, 13, 64, 130}) {
+    const MatrixXd squared = 30 * random_kernels(n, 3, 19).cwiseAbs2();
+    const MatrixXd phi = gaussian_kernels(squared, 1.7);
+    for (Index k = 0; k < squared.size(); ++k) {
+      EXPECT_NEAR(phi(k), std::exp(-squared(k) / (2 * 1.7 * 1.7)), 1e-15);
+    }
+    const MatrixXd rows = random_kernels(n, 150, 20);
+    VectorXd weight(150);
+    for (double& w : weight) w = random.uniform();
+    MatrixXd expected = MatrixXd::Zero(n, n);
+    for (Index i = 2; i < 150; i += 4) {
+      expected += weight[i] * rows.col(i) * rows.col(i).transpose();
+    }
+    EXPECT_LT((weighted_gram(rows, weight, 2, 4) - expected).cwiseAbs().maxCoeff(), 1e-13);
+  }
+  EXPECT_EQ(gaussian_kernels(MatrixXd::Constant(1, 1, INFINITY), 1)(0), 0);
+}
+
+TEST(Kernel, WalksEndBehindTheValley) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  const auto walk = [](const std::vector<double>& losses, std::size_t middle) {
+    return walk_losses(2, losses.size(), middle, [&](std::size_t k, std::size_t from) {
+      EXPECT_LE(std::max(k, from) - std::min(k, from), 1U);
+      return losses[k];
+    });
+  };
+  using Losses = std::vector<double>;
+  EXPECT_EQ(walk({9, 8, 7, 3, 4, 5, 6, 7}, 4), (Losses{none, 8, 7, 3, 4, 5, 6, none}));
+  EXPECT_EQ(walk({1, 2, 3, 4}, 3), (Losses{1, 2, 3, 4}));
+  EXPECT_EQ(walk({5, 4, 6, 2, 7, 8, 0}, 1), (Losses{5, 4, 6, 2, 7, 8, none}));
+  EXPECT_EQ(walk({none, none, none, none, 3}, 1), (Losses{none, none, none, none, 3}));
+  EXPECT_EQ(walk({3}, 0), (Losses{3}));
+  EXPECT_EQ(least({none, 2, 1, 1}), 2U);
 }
 
 }  // namespace

@@ -1,4 +1,7 @@
 #include "covshift/ratio/logistic.hpp"
+
+#include <atomic>
+
 #include "covshift/ratio/diagnostics.hpp"
 
 #include "covshift/ratio/rows.hpp"
@@ -335,6 +338,25 @@ TEST(Logistic, TimeLimitEndsTheChoiceNotTheFit) {
   EXPECT_EQ(ratio->report()["scores"].size(), 1);
   EXPECT_THAT(ratio->report()["notes"].at(0).get<std::string>(),
               ::testing::HasSubstr("time limit"));
+}
+
+TEST(Logistic, CancellingEndsTheChoice) {
+  const Matrix train = normals(200, 3, 0, 1, 1);
+  const Matrix target = normals(200, 3, 1, 1, 2);
+  RatioOptions options;
+  std::atomic<int> asked = 0;
+  options.cancelled = [&] {
+    ++asked;
+    return false;
+  };
+  (void)fit_ratio(options, train.view(), target.view());
+  const int all = asked;
+  ASSERT_GT(all, 20);  // on every point of the path
+  asked = 0;
+  options.cancelled = [&] { return ++asked > all / 2; };
+  (void)message_of([&] { (void)fit_ratio(options, train.view(), target.view()); },
+                   Error::Kind::stopped);
+  EXPECT_LE(asked, all / 2 + 2);
 }
 
 // Samples that can be told apart: cross validation lets a few rows carry all the weight, the rule
