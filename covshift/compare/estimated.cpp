@@ -41,8 +41,9 @@ double uninformed_brier(const EstimateData& data, const std::vector<double>& log
   return sum / total;
 }
 
-Expected expected_of(const EstimateData& data, const TargetPerformance& found) {
+Expected expected_of(const EstimateData& data, const TargetPerformance& found, double level) {
   Expected e;
+  e.level = level;
   e.training = labelled_accuracy(data);
   e.reliable = found.evidence.cannot_tell.empty();
   if (!e.reliable) return e;
@@ -67,7 +68,7 @@ Diagnosis diagnose_estimate(const Preparation& preparation, const PreparedRows& 
   own.threads = options.ratio.threads;
   Diagnosis d = diagnose(preparation, labelled, target, own);
   TrustEvidence evidence = trust_evidence(d);
-  evidence.expected = expected_of(data, found);
+  evidence.expected = expected_of(data, found, options.level);
   d.recommendation.trust = trust(evidence);
   d.recommendation.why = "This is about the classifier as it is: nothing was fitted for it.";
   return d;

@@ -89,7 +89,8 @@ std::string state(const Comparison& c) {
     if (m.tied && m.name != c.best) tied.push_back(m.name);
   }
   return fmt::format(
-      "A tie: {} has the smallest {} ({:.4f} ± {:.4f}) on {}, but {} cannot be told from it.",
+      "A tie: {} has the smallest {} ({:.4f} ± {:.4f}) on {}, but {} cannot be distinguished from "
+      "it.",
       c.best, words, e.value, e.standard_error, by, listed(tied));
 }
 

@@ -122,13 +122,15 @@ void describe_performance(TrustAnswer& a) {
   }
   a.performance = fmt::format("Right on {}{} of the new rows", p.labels > 0 ? "" : "about ",
                               percent(p.accuracy));
-  a.basis = p.labels > 0
-                ? fmt::format("Measured on {} labelled new rows; 95% interval {} to {}. {}",
-                              p.labels, percent(p.low), percent(p.high), before)
-                : fmt::format(
-                      "An estimate from training rows weighted to look like the new rows; "
-                      "95% interval {} to {}, if equal rows still have equal labels. {}",
-                      percent(p.low), percent(p.high), before);
+  const std::string interval =
+      fmt::format("{:.4g}% interval {} to {}", 100 * p.level, percent(p.low), percent(p.high));
+  a.basis =
+      p.labels > 0
+          ? fmt::format("Measured on {} labelled new rows; {}. {}", p.labels, interval, before)
+          : fmt::format(
+                "An estimate from training rows weighted to look like the new rows; {}, if "
+                "equal rows still have equal labels. {}",
+                interval, before);
 }
 
 void describe_evidence(TrustAnswer& a) {
@@ -212,6 +214,7 @@ nlohmann::ordered_json to_json(const TrustAnswer& a) {
                 {"labels", p.labels},
                 {"reliable", p.reliable},
                 {"accuracy", p.accuracy},
+                {"level", p.level},
                 {"low", p.low},
                 {"high", p.high},
                 {"training", p.training},

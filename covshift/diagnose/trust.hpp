@@ -23,9 +23,10 @@ struct Expected {
   std::size_t labels = 0;  ///< labelled target rows it is measured on; 0: estimated without any
   bool reliable = true;    ///< false: the numbers below mean nothing
   double accuracy = 0;
-  double low = 0, high = 1;  ///< 95% interval of accuracy
+  double level = 0.95;       ///< of the intervals
+  double low = 0, high = 1;  ///< interval of accuracy
   double training = 0;       ///< accuracy on training rows that the model had not seen
-  /// 95% interval of training - accuracy, what the target costs.
+  /// Interval of training - accuracy, what the target costs.
   double least_drop = 0, largest_drop = 0;
   /// By how much the probabilities are better (Brier score) than each class's share in training.
   double gain = 0;

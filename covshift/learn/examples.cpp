@@ -121,6 +121,7 @@ void Examples::sum_lanes(RowMatrix& out) const {
 void Examples::fused(const RowMatrix& t, RowMatrix& out, const BlockBody& body) const {
   const auto k = static_cast<std::size_t>(labels());
   const Packed weights = pack(t, true);
+  reducer_->pass();
   sums_.resize(lanes());
   each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
     zero(sums_[lane], true);
@@ -187,6 +188,7 @@ PassTotals Examples::pass(const RowMatrix& t, RowMatrix& a, const double* q_give
 }
 
 void Examples::collect(const BlockBody& fill, RowMatrix& out) const {
+  reducer_->pass();
   sums_.resize(lanes());
   each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
     zero(sums_[lane], false);

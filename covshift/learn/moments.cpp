@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "covshift/base/threads.hpp"
+#include "covshift/kernel/gram.hpp"
 #include "covshift/learn/examples.hpp"
 
 namespace covshift {
@@ -19,6 +20,7 @@ void sum_to_first(std::vector<std::vector<double>>& partial) {
 }  // namespace
 
 std::vector<double> Examples::squares() const {
+  reducer_->pass();
   std::vector<std::vector<double>> partial(lanes());
   each_lane([&](std::size_t begin, std::size_t end, std::size_t lane) {
     partial[lane].assign(dims(), 0.0);
@@ -35,6 +37,7 @@ std::vector<double> Examples::squares() const {
 
 void Examples::grams(int count, const MomentWeights& fill,
                      std::vector<Eigen::MatrixXd>& out) const {
+  reducer_->pass();
   const auto d = static_cast<std::size_t>(dims());
   const std::size_t pitch = padded(d);
   // Partial sums are large: limit them to 256 MB and to a fraction of the work.
@@ -47,7 +50,6 @@ void Examples::grams(int count, const MomentWeights& fill,
     partial[lane].assign(count * d * pitch, 0.0);
     std::vector<double> rows(block_rows * pitch);
     std::vector<double> columns_of(d * block_rows);
-    std::array<double, 4 * block_rows> scaled{};
     std::vector<double> omega(count * block_rows);
     for (std::size_t first = size() * lane / lanes; first < end; first += block_rows) {
       const std::size_t n = std::min(block_rows, end - first);
@@ -60,15 +62,8 @@ void Examples::grams(int count, const MomentWeights& fill,
       }
       fill(first, n, lane, omega.data());
       for (int g = 0; g < count; ++g) {
-        // Rows j .. j + 3 of the triangle end with column j + 3, which sets their pitch.
-        double* to = partial[lane].data() + g * d * pitch;
-        for (std::size_t j = 0; j < d; j += 4) {
-          const std::size_t columns = std::min(j + 4, d);
-          kernels().weigh(n, columns - j, omega.data() + g * block_rows,
-                          columns_of.data() + j * block_rows, scaled.data());
-          kernels().times_transposed({rows.data(), pitch, n, columns}, scaled.data(), columns - j,
-                                     to + j * pitch);
-        }
+        add_gram({rows.data(), pitch, n, d}, columns_of.data(), omega.data() + g * block_rows,
+                 partial[lane].data() + g * d * pitch);
       }
     }
   });
@@ -77,11 +72,9 @@ void Examples::grams(int count, const MomentWeights& fill,
              Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(d)));
   for (int g = 0; g < count; ++g) {
     for (std::size_t j = 0; j < d; ++j) {
-      const std::size_t strip = j / 4 * 4;
-      const double* from = partial[0].data() + (g * d + strip) * pitch +
-                           (j - strip) * padded(std::min(strip + 4, d));
       for (std::size_t l = 0; l <= j; ++l) {
-        out[g](static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(l)) = from[l];
+        out[g](static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(l)) =
+            gram_entry(partial[0].data() + g * d * pitch, d, j, l);
       }
     }
     reducer_->sum({out[g].data(), static_cast<std::size_t>(out[g].size())});
@@ -129,6 +122,7 @@ std::vector<double> Examples::squared_norms(const RowMatrix& g) const {
 
 /// In tiles of columns: all vectors together do not fit into the cache beside a block of long rows.
 double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
+  reducer_->pass();
   constexpr std::size_t tile = 264;  // above the limit up to which kernels prefetch the next block
   constexpr std::size_t lanes = 4;
   const auto count = static_cast<std::size_t>(x.cols());

@@ -116,6 +116,7 @@ double LogObjective::hessian_times(const RowMatrix& x, RowMatrix& out) {
 void LogObjective::set_line(const RowMatrix& t, const RowMatrix& step) {
   psi_.resize(examples_.size() * labels_);
   move_.resize(examples_.size() * labels_);
+  examples_.reducer().pass();
   examples_.potentials(t, psi_.data());
   examples_.potentials(step, move_.data());
   const auto ridge = examples_.ridge().asDiagonal();

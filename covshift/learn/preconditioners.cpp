@@ -55,6 +55,13 @@ void FactoredHessian::update(const RowMatrix& t) {
 
 namespace {
 
+/// Of `rows` drawn from all holders, this one's part.
+std::size_t own_rows(const Examples& examples, std::size_t rows) {
+  const auto own = static_cast<double>(examples.problem().features.rows);
+  const double all = sum_over(&examples.reducer(), own);
+  return static_cast<std::size_t>(static_cast<double>(rows) * (own / all));
+}
+
 std::vector<double> sample_weight(const Problem& problem, std::size_t rows, std::uint64_t seed) {
   const std::size_t all = problem.features.rows;
   std::vector<double> weight(all, 0.0);
@@ -103,8 +110,8 @@ DrawnRows::DrawnRows(const Problem& all, std::vector<double> weight)
 
 SampledHessian::SampledHessian(const Examples& all, std::size_t rows, std::uint64_t seed)
     : rows_(rows),
-      drawn_(all.problem(), sample_weight(all.problem(), rows, seed)),
-      examples_(drawn_.problem(), all.threads()),
+      drawn_(all.problem(), sample_weight(all.problem(), own_rows(all, rows), seed)),
+      examples_(drawn_.problem(), all.threads(), &all.reducer()),
       hessian_(examples_) {}
 
 void SampledHessian::update(const RowMatrix& t) {
@@ -116,10 +123,12 @@ void SampledHessian::update(const RowMatrix& t) {
 }
 
 bool SampledHessian::usable() const {
-  std::vector<bool> seen(static_cast<std::size_t>(examples_.labels()));
-  for (const int y : examples_.label()) seen[static_cast<std::size_t>(y)] = true;
-  const bool every_class = std::find(seen.begin(), seen.end(), false) == seen.end();
-  return 2 * examples_.size() >= rows_ && (every_class || !examples_.free_bias());
+  std::vector<double> seen(static_cast<std::size_t>(examples_.labels()) + 1);
+  for (const int y : examples_.label()) ++seen[static_cast<std::size_t>(y)];
+  seen.back() = static_cast<double>(examples_.size());
+  examples_.reducer().sum(seen);
+  const bool every_class = std::find(seen.begin(), seen.end(), 0.0) == seen.end();
+  return 2 * seen.back() >= static_cast<double>(rows_) && (every_class || !examples_.free_bias());
 }
 
 }  // namespace covshift

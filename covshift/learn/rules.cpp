@@ -12,10 +12,7 @@ ProblemSize::ProblemSize(const Examples& examples)
     : columns(examples.dims()),
       parameters(columns * (examples.labels() - 1)),
       dense(!examples.sparse()) {
-  std::array<double, 2> sums{static_cast<double>(examples.size()), 1};
-  examples.reducer().sum(sums);
-  rows = sums[0];
-  one_holder = sums[1] == 1;
+  rows = sum_over(&examples.reducer(), static_cast<double>(examples.size()));
 }
 
 std::size_t ProblemSize::sample_rows() const {
@@ -46,7 +43,7 @@ Preconditioning choose_preconditioning(const ProblemSize& size, bool may_sample)
                          size.rows * size.parameters * size.parameters > 2e8;
   // Vectors of the low-rank approximation cost a few products with the Hessian, and save many.
   constexpr double long_rows = 8 * static_cast<double>(LowRank::vectors);
-  if (may_sample && size.one_holder && size.parameters <= 600 && many_rows) {
+  if (may_sample && size.parameters <= 600 && many_rows) {
     return Preconditioning::sample;
   }
   if (size.cheap_factors()) return Preconditioning::at_zero;

@@ -13,7 +13,6 @@ struct ProblemSize {
   double columns = 0;     ///< with the bias
   double parameters = 0;  ///< columns (K - 1): those of a factored Newton system
   bool dense = true;
-  bool one_holder = true;
 
   /// A step with the factored Hessian costs little: a few passes at most, or next to nothing.
   [[nodiscard]] bool cheap_factors() const {

@@ -1,6 +1,7 @@
 #include "covshift/model/certificate.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -16,8 +17,9 @@ namespace covshift {
 namespace {
 
 /// 1/m sum_i w_i psi_i[y_i], the training statistics that the adversary must match.
-double matched_statistics(std::span<const double> weights, const Problem& problem) {
-  const Examples examples(problem, 1, nullptr);
+double matched_statistics(std::span<const double> weights, const Problem& problem,
+                          const SolveOptions& options) {
+  const Examples examples(problem, options.threads, options.reducer);
   const auto k = static_cast<std::size_t>(examples.labels());
   std::vector<double> rows(examples.size() * k, 0.0);
   for (std::size_t i = 0; i < examples.size(); ++i) {
@@ -30,15 +32,15 @@ double matched_statistics(std::span<const double> weights, const Problem& proble
   return sum;
 }
 
-double mean_weight(const Problem& problem) {
-  double sum = 0;
-  double count = 0;
+double mean_weight(const Problem& problem, const Reducer* reducer) {
+  std::array<double, 2> sums{};
   for (std::size_t i = 0; i < problem.log_weight.size(); ++i) {
     const double n = problem.sample_weight.empty() ? 1 : problem.sample_weight[i];
-    sum += n * std::exp(problem.log_weight[i]);
-    count += n;
+    sums[0] += n * std::exp(problem.log_weight[i]);
+    sums[1] += n;
   }
-  return sum / count;
+  sum_over(reducer, sums);
+  return sums[0] / sums[1];
 }
 
 double squared_norm(std::span<const double> x) {
@@ -50,7 +52,10 @@ double squared_norm(std::span<const double> x) {
 }  // namespace
 
 Certificate certificate_of(const Game& game, const Component& component, const TrainingData& data,
-                           const Problem& problem, const Solution& solution, double delta) {
+                           const Problem& problem, const Solution& solution,
+                           const FitOptions& options) {
+  const double delta = options.delta;
+  const Reducer* const reducer = options.solve.reducer;
   if (!(delta > 0 && delta < 1)) fail_input("delta must lie in (0, 1), not {}", delta);
   Certificate c;
   c.game_value = solution.objective;
@@ -61,8 +66,9 @@ Certificate certificate_of(const Game& game, const Component& component, const T
   // T = 0 that has no end, and there is nothing left to learn.
   const double n = static_cast<double>(component.weights.size());
   const auto& count = data.sample_weight;  // a weight of 2 is the row twice
-  const double m = count.empty() ? static_cast<double>(data.features.rows)
-                                 : std::accumulate(count.begin(), count.end(), 0.0);
+  const double m =
+      sum_over(reducer, count.empty() ? static_cast<double>(data.features.rows)
+                                      : std::accumulate(count.begin(), count.end(), 0.0));
   const bool squared = problem.penalty == Penalty::squared;
   const double lambda = squared ? component.lambda : solution.squared_lambda;
   c.finite_sample = lambda > 0 ? n * std::log(2 * n / delta) / (4 * (2 * lambda) * m) : 0;
@@ -73,26 +79,27 @@ Certificate certificate_of(const Game& game, const Component& component, const T
   const auto k = static_cast<std::size_t>(game.labels());
   if (game.label_costs())
     return c;  // the hinge is not a loss of a distribution: no game on the target
+  begin_pass(reducer);
   const std::vector<double> psi =
-      component.potentials(*data.target, data.given_target, game.labels(), 0);
+      component.potentials(*data.target, data.given_target, game.labels(), options.solve.threads);
   std::vector<double> q(k);
-  double value = 0;
-  double risk = 0;
+  std::array<double, 3> sums{0, 0, static_cast<double>(data.target->rows)};
   const int no_label = 0;
   for (std::size_t i = 0; i < data.target->rows; ++i) {
     double v = 0;
     game.play(1, psi.data() + i * k, &no_label, &v, q.data());
-    value += v;
-    risk += game.bayes_risk(q, no_label);
+    sums[0] += v;
+    sums[1] += game.bayes_risk(q, no_label);
   }
-  const auto rows = static_cast<double>(data.target->rows);
+  sum_over(reducer, sums);
+  const auto [value, risk, rows] = sums;
   c.target_risk = risk / rows;
   const double norm2 = squared_norm(component.weights);
   const double penalty = component.lambda * (squared ? norm2 : std::sqrt(norm2));
   // No loss is below 0; the difference of two noisy means may be.
-  c.target_value =
-      std::max(0.0, value / rows - matched_statistics(component.weights, problem) + penalty);
-  c.mean_weight = mean_weight(problem);
+  c.target_value = std::max(
+      0.0, value / rows - matched_statistics(component.weights, problem, options.solve) + penalty);
+  c.mean_weight = mean_weight(problem, reducer);
   return c;
 }
 
@@ -132,16 +139,23 @@ std::vector<T> take(std::span<const T> all, const std::vector<std::size_t>& rows
 }
 
 /// Why nothing can be said before anything is computed; empty: something may.
-std::string impossible(const Unseen& unseen, const TrainingData& data, const Shift& shift) {
+std::string impossible(std::size_t rows, const MatrixView* target, const Shift& shift) {
   // A method that ignores the shift does not see the target either.
   const bool seen = shift.estimated() || shift.needs_given_ratio();
-  if (data.target == nullptr || !seen) return no_target;
-  if (data.target->rows < 2) return "the target has one row";
-  if (unseen.train().size() < 10) {
-    return fmt::format("{} labelled rows are too few to leave some out", unseen.train().size());
-  }
+  if (target == nullptr || !seen) return no_target;
+  if (target->rows < 2) return "the target has one row";
+  if (rows < 10) return fmt::format("{} labelled rows are too few to leave some out", rows);
   return "";
 }
+
+/// Potentials of rows by fits that have not seen them, and the ratio of these rows.
+struct HeldOutRows {
+  MatrixView features, target;
+  std::span<const int> labels;
+  std::span<const double> count, psi, target_psi;
+  HeldOutRatio ratio;
+  bool estimated = true;  ///< the ratio
+};
 
 double uninformed_loss(const Game& game) {
   const std::vector<double> psi(static_cast<std::size_t>(game.labels()), 0.0);
@@ -152,20 +166,10 @@ double uninformed_loss(const Game& game) {
   return value;
 }
 
-}  // namespace
-
-void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game, const Shift& shift,
-               const FitOptions& options, Certificate& c) {
-  c.uninformed = uninformed_loss(game);
-  c.reason = impossible(unseen, data, shift);
-  if (!c.reason.empty()) return;
-  c.held_out = unseen.train().size();
-  const std::vector<int> labels = take(data.labels, unseen.train());
-  const std::vector<double> count = take(data.sample_weight, unseen.train());
-  const Matrix train = take_rows(data.features, unseen.train());
-  const Matrix target = take_rows(*data.target, unseen.target());
-  const Losses own(game, unseen.psi(), labels);
-  const Losses there(game, unseen.target_psi(), {});
+void add_bound(const HeldOutRows& rows, const Game& game, unsigned long long seed, Certificate& c) {
+  c.held_out = rows.features.rows;
+  const Losses own(game, rows.psi, rows.labels);
+  const Losses there(game, rows.target_psi, {});
   const auto finite = [](const std::vector<double>& x) {
     return std::all_of(x.begin(), x.end(), [](double l) { return std::isfinite(l); });
   };
@@ -175,25 +179,16 @@ void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game,
   }
   BoundData bound;
   bound.loss = own.loss;
-  bound.count = count;
+  bound.count = rows.count;
   bound.guess = own.guess;
   bound.target_guess = there.guess;
   bound.worst = std::accumulate(there.loss.begin(), there.loss.end(), 0.0) /
                 static_cast<double>(there.loss.size());
-  bound.features = train.view();
-  bound.target = target.view();
-  bound.estimated = shift.estimated();
-  bound.seed = options.solve.seed;
-  if (shift.estimated()) {
-    RatioOptions ratio = options.shift.ratio;
-    ratio.seed = options.solve.seed;
-    ratio.threads = options.solve.threads;
-    bound.ratio = held_out_ratio(ratio, *shift.joint(), Tuning::likeliest, bound.features,
-                                 bound.target, count);
-  } else {
-    bound.ratio.train = take(data.given_train.log_ratio, unseen.train());
-    bound.ratio.target = take(data.given_target.log_ratio, unseen.target());
-  }
+  bound.features = rows.features;
+  bound.target = rows.target;
+  bound.ratio = rows.ratio;
+  bound.estimated = rows.estimated;
+  bound.seed = seed;
   const LossBound found = bound_loss(bound, c.delta);
   c.effective_sample_size = found.evidence.effective_sample_size;
   c.mean_weight = found.evidence.mean_weight;
@@ -209,6 +204,64 @@ void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game,
   if (!c.reliable) return;
   c.estimate = found.value;
   c.bound = found.bound;
+}
+
+}  // namespace
+
+void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game, const Shift& shift,
+               const FitOptions& options, Certificate& c) {
+  c.uninformed = uninformed_loss(game);
+  c.reason = impossible(unseen.train().size(), data.target, shift);
+  if (!c.reason.empty()) return;
+  const std::vector<int> labels = take(data.labels, unseen.train());
+  const std::vector<double> count = take(data.sample_weight, unseen.train());
+  const Matrix train = take_rows(data.features, unseen.train());
+  const Matrix target = take_rows(*data.target, unseen.target());
+  HeldOutRows rows;
+  rows.features = train.view();
+  rows.target = target.view();
+  rows.labels = labels;
+  rows.count = count;
+  rows.psi = unseen.psi();
+  rows.target_psi = unseen.target_psi();
+  rows.estimated = shift.estimated();
+  if (shift.estimated()) {
+    RatioOptions ratio = options.shift.ratio;
+    ratio.seed = options.solve.seed;
+    ratio.threads = options.solve.threads;
+    rows.ratio =
+        held_out_ratio(ratio, *shift.joint(), Tuning::likeliest, rows.features, rows.target, count);
+  } else {
+    rows.ratio.train = take(data.given_train.log_ratio, unseen.train());
+    rows.ratio.target = take(data.given_target.log_ratio, unseen.target());
+  }
+  add_bound(rows, game, options.solve.seed, c);
+}
+
+void add_bound(const TrainingData& held_out, const Classifier& model, const FitOptions& options,
+               Certificate& c) {
+  const Game& game = model.game();
+  const Shift& shift = model.shift();
+  c.uninformed = uninformed_loss(game);
+  c.reason = impossible(held_out.features.rows, held_out.target, shift);
+  if (!c.reason.empty()) return;
+  const int threads = options.solve.threads;
+  const std::vector<double> psi =
+      model.potentials(held_out.features, held_out.given_train, threads);
+  const std::vector<double> target_psi =
+      model.potentials(*held_out.target, held_out.given_target, threads);
+  HeldOutRows rows;
+  rows.features = held_out.features;
+  rows.target = *held_out.target;
+  rows.labels = held_out.labels;
+  rows.count = held_out.sample_weight;
+  rows.psi = psi;
+  rows.target_psi = target_psi;
+  rows.estimated = shift.estimated();
+  rows.ratio = {shift.at(rows.features, held_out.given_train, threads).log_ratio,
+                shift.at(rows.target, held_out.given_target, threads).log_ratio,
+                shift.estimated() ? shift.joint()->bound().weight : RatioBound{}.weight};
+  add_bound(rows, game, options.solve.seed, c);
 }
 
 std::string describe(const Certificate& c, const std::string& loss) {

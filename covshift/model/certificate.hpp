@@ -7,6 +7,7 @@
 
 namespace covshift {
 
+class Classifier;
 struct Component;
 class Game;
 struct Problem;
@@ -46,11 +47,17 @@ struct Certificate {
 
 /// Of a component that solves the problem.
 Certificate certificate_of(const Game& game, const Component& component, const TrainingData& data,
-                           const Problem& problem, const Solution& solution, double delta);
+                           const Problem& problem, const Solution& solution,
+                           const FitOptions& options);
 
 /// Adds the bound on the target loss of the model whose fits without some rows `unseen` holds.
 void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game, const Shift& shift,
                const FitOptions& options, Certificate& certificate);
+
+/// Adds the bound on the target loss of a model from rows of both samples that no part of it has
+/// seen.
+void add_bound(const TrainingData& held_out, const Classifier& model, const FitOptions& options,
+               Certificate& certificate);
 
 /// What is and is not promised, in words.
 std::string describe(const Certificate& certificate, const std::string& loss);

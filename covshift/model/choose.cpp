@@ -338,7 +338,18 @@ class Chooser {
       trials_[t].report.share = share[t] / kept;
       if (share[t] == 0) continue;
       trials_[t].chosen.share = share[t] / kept;
-      choice.components.push_back(trials_[t].chosen);
+      // Without weights the baseline is a candidate's twin.
+      const auto twin = std::find_if(choice.components.begin(), choice.components.end(),
+                                     [own = trials_[t].chosen](const Chosen& c) {
+                                       return c.features == own.features &&
+                                              c.assumption == own.assumption &&
+                                              c.lambda == own.lambda;
+                                     });
+      if (twin != choice.components.end()) {
+        twin->share += trials_[t].chosen.share;
+      } else {
+        choice.components.push_back(trials_[t].chosen);
+      }
     }
     std::stable_sort(choice.components.begin(), choice.components.end(),
                      [](const Chosen& a, const Chosen& b) { return a.share > b.share; });
@@ -406,6 +417,11 @@ Plan plan_of(const TrainingData& data, const FitOptions& options) {
     plan.assumptions = data.target != nullptr ? open_assumptions(data.views, plan.caution)
                                               : std::vector<Assumption>{{Kind::none}};
     plan.baseline = plan.assumptions[0].kind == Kind::none;
+    // Without weights the baseline's lambda is that of the first candidate: alone it is that one.
+    const bool weighted =
+        data.target != nullptr && (plan.lambda.kind == LambdaChoice::Kind::iwcv ||
+                                   plan.lambda.kind == LambdaChoice::Kind::automatic);
+    if (plan.maps.size() * plan.assumptions.size() == 1 && !weighted) plan.baseline = false;
   } else if (options.choose_temper) {
     for (const double g : {0.0, 0.25, 0.5, 0.75, 1.0}) {
       plan.assumptions.push_back({Kind::temper, g});

@@ -113,6 +113,10 @@ Shift estimate_shift(const TrainingData& data, std::span<const double> sample_we
                     sample_weight, data.given_train, data.given_target);
 }
 
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
 Solution train(const Problem& problem, SolveOptions solving, const FitOptions& options) {
   announce(options, "training");
   solving.observer = [&](const Progress& progress) {
@@ -219,7 +223,6 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   if (plan.method != "auto") model.method_ = plan.method;
   model.game_ = game;
   model.costs_ = options.costs;
-  FitReport report;
   Unseen unseen(data, *game, cross_validation(options), options.held_out);
   std::map<std::string, std::shared_ptr<const Mapped>> by_maps;
   for (const Chosen& c : choice.components) {
@@ -227,24 +230,13 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
     if (!mapped) mapped = std::make_shared<const Mapped>(data, plan.features, c.features, options);
     Setting setting(data, options, *mapped, shift.assuming(c.assumption), *game);
     setting.problem.lambda = c.lambda;
-    Solution solution = train(setting.problem, options.solve, options);
-    Component component{
-        mapped->features, setting.shift, options.bias, c.lambda, std::move(solution.weights),
-        c.share};
-    if (options.limit_certainty) {
-      component.certainty =
-          certainty_limit(setting.problem, component.weights, options.solve.threads);
-    }
-    model.components_.push_back(std::move(component));
+    model.add_component(*mapped, setting, c, options.solve.start, data, options);
     if (options.promise || options.held_out) {
       announce(options, "held-out rows");
       unseen.add(model.components_.back(), setting.problem);
     }
-    add_share(certificate_of(*game, model.components_.back(), data, setting.problem, solution,
-                             options.delta),
-              c.share, model.certificate_);
-    add_share(solution, c.share, report.solution);
   }
+  FitReport& report = model.report_;
   if (options.held_out) report.held_out = unseen.by_row();
   if (options.promise) {
     add_bound(unseen, data, *game, shift, options, model.certificate_);
@@ -258,11 +250,95 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   if (plan.uses_ratio()) {
     const std::vector<double> log_weight = shift.at(data.features, data.given_train).log_weight;
     report.ratio = RatioSummary{effective_sample_size(log_weight, data.sample_weight),
-                                largest_weights(log_weight, 1, data.sample_weight).front().share};
+                                largest_share(log_weight, data.sample_weight)};
   }
-  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  model.report_ = std::move(report);
+  report.seconds = seconds_since(begin);
   return model;
+}
+
+void Classifier::add_component(const Mapped& mapped, const Setting& setting, const Chosen& chosen,
+                               std::span<const double> start, const TrainingData& data,
+                               const FitOptions& options) {
+  SolveOptions solving = options.solve;
+  solving.start = start;
+  Solution solution = train(setting.problem, solving, options);
+  Component component{
+      mapped.features, setting.shift, options.bias, chosen.lambda, std::move(solution.weights),
+      chosen.share};
+  if (options.limit_certainty) {
+    component.certainty =
+        certainty_limit(setting.problem, component.weights, solving.threads, solving.reducer);
+  }
+  components_.push_back(std::move(component));
+  add_share(certificate_of(*game_, components_.back(), data, setting.problem, solution, options),
+            chosen.share, certificate_);
+  add_share(solution, chosen.share, report_.solution);
+}
+
+Classifier Classifier::refit(const TrainingData& part, const FitOptions& options,
+                             std::span<const double> target_weight, double share,
+                             double pooled_share) const {
+  const auto begin = std::chrono::steady_clock::now();
+  const StopScope scope(options.cancelled);
+  const Reducer* const reducer = options.solve.reducer;
+  const bool uses_ratio = shift_.estimated() || shift_.needs_given_ratio();
+  Shift shift = shift_;
+  if (uses_ratio) {
+    announce(options, "density ratio of all rows");
+    ShiftOptions own = options.shift;
+    own.ratio.threads = options.solve.threads;
+    const PartRows rows{part.features, *part.target, part.sample_weight, target_weight, reducer};
+    shift = shift_.refit(own, part.views, rows, part.given_train, part.given_target, pooled_share);
+  }
+  Classifier model(shift);
+  model.method_ = method_;
+  model.game_ = game_;
+  model.costs_ = costs_;
+  const bool fixed = options.lambda.kind == LambdaChoice::Kind::fixed;
+  for (const Component& c : components_) {
+    const Mapped mapped(c.features, part, options);
+    const Chosen chosen{"", c.shift.assumption(), c.lambda * (fixed ? 1 : share), c.share};
+    Setting setting(part, options, mapped, shift.assuming(chosen.assumption), *game_);
+    setting.problem.lambda = chosen.lambda;
+    begin_pass(reducer);
+    // What the sample says is near: log loss begins there. Other games begin from log loss.
+    const bool near = game_->smooth();
+    model.add_component(mapped, setting, chosen,
+                        near ? std::span<const double>(c.weights) : std::span<const double>{}, part,
+                        options);
+  }
+  FitReport& report = model.report_;
+  report.lambda = model.components_[0].lambda;
+  report.lambda_choice = report_.lambda_choice;
+  report.penalty = options.penalty;
+  report.candidates = report_.candidates;
+  report.choice = report_.choice;
+  if (uses_ratio) {
+    begin_pass(reducer);
+    const std::vector<double> log_weight =
+        shift.at(part.features, part.given_train, options.solve.threads).log_weight;
+    report.ratio = RatioSummary{effective_sample_size(log_weight, part.sample_weight, reducer),
+                                largest_share(log_weight, part.sample_weight, reducer)};
+  }
+  report.seconds = report_.seconds + seconds_since(begin);
+  return model;
+}
+
+void Classifier::promise_by(const TrainingData& held_out, const FitOptions& options) {
+  add_bound(held_out, *this, options, certificate_);
+  const int threads = options.solve.threads;
+  calibration_ = calibration_of(
+      *game_, potentials(held_out.features, held_out.given_train, threads), held_out.labels,
+      shift_.at(held_out.features, held_out.given_train, threads).log_weight,
+      held_out.sample_weight);
+}
+
+void Classifier::promise_of(const Classifier& other) {
+  const Certificate solved = certificate_;
+  certificate_ = other.certificate_;
+  certificate_.game_value = solved.game_value;
+  certificate_.gap = solved.gap;
+  calibration_ = other.calibration_;
 }
 
 }  // namespace covshift

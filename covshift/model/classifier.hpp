@@ -116,6 +116,19 @@ struct Candidate {
   double share = 0;           ///< in the model; 0: not used
 };
 
+/// How a fit to rows that several holders have went (engine/fit_parts.hpp).
+struct PartsReport {
+  std::string engine;
+  std::size_t parts = 0;
+  std::size_t rows = 0, target_rows = 0;                ///< of all parts
+  std::size_t sample_rows = 0, sample_target_rows = 0;  ///< what decided all that was open
+  std::size_t held_out_rows = 0,
+              held_out_target_rows = 0;  ///< of no part of the fit: the promise's
+  std::size_t passes = 0;                ///< over each part's rows
+  double sample_seconds = 0;             ///< of the sample: what is open is decided
+  double fit_seconds = 0;                ///< of all rows
+};
+
 struct FitReport {
   /// Without its weights; of several components, values by share and the worst status.
   Solution solution;
@@ -126,6 +139,7 @@ struct FitReport {
   std::string choice;                 ///< why this, in words; empty: nothing but lambda was open
   std::optional<RatioSummary> ratio;  ///< if anything depends on it
   std::vector<double> held_out;       ///< potentials, rows x K, if requested
+  std::optional<PartsReport> parts;   ///< if several holders had the rows
   double seconds = 0;                 ///< in total: ratio, selection and fit
 };
 
@@ -142,6 +156,21 @@ struct Predictions {
 class Classifier {
  public:
   static Classifier fit(const TrainingData& data, const FitOptions& options);
+
+  /// This model, fitted to a sample, with its ratios and weights fitted to all rows: those of
+  /// `part` and of the other holders that options.solve.reducer knows. What was chosen stays: maps,
+  /// assumptions, shares, and lambdas in rows of evidence. `target_weight`: how often each target
+  /// row counts (empty: once); rows of weight 0 are left out of the estimates. `share` is that of
+  /// the sample in the weight of all training rows, `pooled_share` in that of both samples.
+  /// Without a bound on the target loss: see promise_by().
+  [[nodiscard]] Classifier refit(const TrainingData& part, const FitOptions& options,
+                                 std::span<const double> target_weight, double share,
+                                 double pooled_share) const;
+  /// Bound and prediction sets from rows that no part of the fit has seen.
+  void promise_by(const TrainingData& held_out, const FitOptions& options);
+  /// Those of a fit to the same rows, with its list of what was tried.
+  void promise_of(const Classifier& other);
+  void set_report(FitReport report) { report_ = std::move(report); }
 
   /// Each row is predicted independently of the others.
   [[nodiscard]] Predictions predict(const MatrixView& x, const GivenDensities& given = {},
@@ -168,13 +197,18 @@ class Classifier {
   [[nodiscard]] std::vector<std::uint8_t> sets(const Predictions& predictions, double alpha) const;
 
   /// What the model file stores.
-  [[nodiscard]] nlohmann::json to_json() const;
+  /// `every_view`: and the ratios of views that refit() needs.
+  [[nodiscard]] nlohmann::json to_json(bool every_view = false) const;
   /// Report and certificate of the fit, as `covshift fit --json` prints them.
   [[nodiscard]] nlohmann::ordered_json report_json() const;
   static Classifier from_json(const nlohmann::json& json, const Views& views, int classes);
 
  private:
   explicit Classifier(Shift shift) : shift_(std::move(shift)) {}
+  /// Solves the problem of a component and adds it, with its shares in certificate and report.
+  void add_component(const struct Mapped& mapped, const struct Setting& setting,
+                     const struct Chosen& chosen, std::span<const double> start,
+                     const TrainingData& data, const FitOptions& options);
   /// Potentials and log ratios: of a few rows, and of all rows with threads.
   void evaluate(const MatrixView& x, const GivenDensities& given, double* psi,
                 double* log_ratio) const;

@@ -154,11 +154,24 @@ Json Classifier::report_json() const {
       {"ratio", ratio_json(*this)},
       {"choice", report_.choice},
       {"selection", covshift::to_json(report_.candidates)}};
+  if (report_.parts) {
+    const PartsReport& parts = *report_.parts;
+    report["engine"] = {
+        {"name", parts.engine},
+        {"parts", parts.parts},
+        {"rows", parts.rows},
+        {"target_rows", parts.target_rows},
+        {"sample", {{"rows", parts.sample_rows}, {"target_rows", parts.sample_target_rows}}},
+        {"held_out", {{"rows", parts.held_out_rows}, {"target_rows", parts.held_out_target_rows}}},
+        {"passes", parts.passes},
+        {"sample_seconds", parts.sample_seconds},
+        {"fit_seconds", parts.fit_seconds}};
+  }
   if (report_.penalty == Penalty::norm) report["squared_lambda"] = report_.solution.squared_lambda;
   return report;
 }
 
-json Classifier::to_json() const {
+json Classifier::to_json(bool every_view) const {
   json loss = game_->name();
   if (costs_) {
     loss = {{"actions", costs_->actions}, {"labels", costs_->labels}, {"cost", costs_->cost}};
@@ -168,7 +181,7 @@ json Classifier::to_json() const {
   json object = {{"method", method_},
                  {"loss", std::move(loss)},
                  {"components", std::move(components)},
-                 {"shift", shift_.to_json()},
+                 {"shift", shift_.to_json(every_view)},
                  {"certificate", covshift::to_json(certificate_)}};
   if (!calibration_.empty()) object["calibration"] = calibration_.to_json();
   return object;

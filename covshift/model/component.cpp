@@ -92,7 +92,8 @@ void Component::potentials(const MatrixView& x, const Shift::Ratios& ratios, int
   }
 }
 
-double certainty_limit(const Problem& problem, std::span<const double> weights, int threads) {
+double certainty_limit(const Problem& problem, std::span<const double> weights, int threads,
+                       const Reducer* reducer) {
   constexpr double most = 30;
   if (!problem.game->smooth()) return std::numeric_limits<double>::infinity();
   const auto labels = problem.game->labels();
@@ -101,6 +102,7 @@ double certainty_limit(const Problem& problem, std::span<const double> weights, 
   const RowMatrix t = Eigen::Map<const RowMatrix>(
       weights.data(), static_cast<Eigen::Index>(weights.size() / k), labels);
   std::vector<double> psi(rows * k);
+  begin_pass(reducer);
   ScaledRows(problem, labels, threads).potentials(t, psi.data());
   double count = 0;
   double widest = 0;
@@ -111,7 +113,8 @@ double certainty_limit(const Problem& problem, std::span<const double> weights, 
     const auto [low, high] = std::minmax_element(psi.data() + i * k, psi.data() + (i + 1) * k);
     widest = std::max(widest, *high - *low);
   }
-  return std::min(most, std::max(widest, std::log(count + 1)));
+  widest = max_over(reducer, widest);
+  return std::min(most, std::max(widest, std::log(sum_over(reducer, count) + 1)));
 }
 
 std::vector<double> Component::potentials(const MatrixView& x, const GivenDensities& given,

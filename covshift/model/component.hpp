@@ -46,7 +46,8 @@ struct Component {
 /// that is more. Beyond lies only extrapolation. At most 30, where probabilities still differ from
 /// 0 and 1. Training rows keep their potentials, so that game, gap and certificate stay what they
 /// are; infinite for other losses, whose answers are strategies: 0 and 1 are at home there.
-double certainty_limit(const Problem& problem, std::span<const double> weights, int threads);
+double certainty_limit(const Problem& problem, std::span<const double> weights, int threads,
+                       const Reducer* reducer = nullptr);
 
 /// Calls body(first, rows, given) for blocks of rows of x, in parallel.
 void each_block_of(

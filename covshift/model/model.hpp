@@ -27,6 +27,10 @@ class Model {
   static Model fit(Preparation preparation, const PreparedRows& train, const PreparedRows* target,
                    const FitOptions& options);
 
+  /// From rows that were prepared and fitted elsewhere (engine/fit_parts.hpp).
+  Model(Preparation preparation, Classifier classifier)
+      : preparation_(std::move(preparation)), classifier_(std::move(classifier)) {}
+
   /// For rows from preparation().encode(); scales a block of them at a time.
   [[nodiscard]] Predictions predict(const PreparedRows& rows, int threads = 0) const;
   [[nodiscard]] Predictions predict(const Input& rows, int threads = 0) const;
@@ -49,9 +53,6 @@ class Model {
   [[nodiscard]] const Classifier& classifier() const { return classifier_; }
 
  private:
-  Model(Preparation preparation, Classifier classifier)
-      : preparation_(std::move(preparation)), classifier_(std::move(classifier)) {}
-
   Preparation preparation_;
   Classifier classifier_;
 };

@@ -26,8 +26,21 @@ struct Scores {
   std::vector<std::size_t> confusion;
 };
 
-/// Labels are in 0 .. K-1, or -1 if training never saw them: these count as errors in the accuracy
-/// and are left out of the other means.
+/// Scores of rows that come a block at a time. Labels are in 0 .. K-1, or -1 if training never saw
+/// them: these count as errors in the accuracy and are left out of the other means.
+class Scorer {
+ public:
+  explicit Scorer(const Game& game);
+  void add(const Predictions& predictions, std::span<const int> labels);
+  /// Adds the rows of other holders: all have the scores of all.
+  void add_up(const Reducer& reducer);
+  /// Throws Error if no label is a class.
+  [[nodiscard]] Scores scores() const;
+
+ private:
+  const Game& game_;
+  Scores sums_;
+};
 Scores score(const Predictions& predictions, std::span<const int> labels, const Game& game);
 
 }  // namespace covshift

@@ -14,6 +14,9 @@ struct Mapped {
             Features::fit(close_maps(with_maps(data.views, maps), open),
                           {data.features, data.sample_weight, data.target, options.solve.seed})),
         rows(features, data.features, options.solve.threads) {}
+  /// Features that were fitted to other rows.
+  Mapped(const Features& fitted, const TrainingData& data, const FitOptions& options)
+      : features(fitted), rows(features, data.features, options.solve.threads) {}
 
   Features features;
   FeatureRows rows;
@@ -24,7 +27,7 @@ struct Setting {
   Setting(const TrainingData& data, const FitOptions& options, const Mapped& mapped, Shift under,
           const Game& game)
       : shift(std::move(under)),
-        rows(shift.at(data.features, data.given_train)),
+        rows(shift.at(data.features, data.given_train, options.solve.threads)),
         scale_of_column(shift.scales_of(mapped.features.view_of())) {
     problem.game = &game;
     problem.features = mapped.rows.view();
@@ -34,6 +37,8 @@ struct Setting {
     problem.bias = options.bias;
     problem.sample_weight = data.sample_weight;
     if (shift.weighted()) {
+      // Where several holders have the rows, one without any solves the same kind of problem.
+      if (data.features.rows == 0) rows.log_scale.assign(shift.scales(), 0.0);
       problem.log_weight = rows.log_weight;
       problem.log_scale = rows.log_scale;
       problem.scales = shift.scales();

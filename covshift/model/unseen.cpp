@@ -53,6 +53,12 @@ Unseen::Unseen(const TrainingData& data, const Game& game, const CrossValidation
 }
 
 void Unseen::add(const Component& component, const Problem& problem) {
+  // By the columns, not by the component's features: a mixture leaves the same rows out everywhere.
+  if (fold_.empty()) {
+    fold_ =
+        stratified_folds(data_.features, data_.labels, data_.sample_weight, cv_.folds, cv_.seed);
+    cv_.fold = fold_;
+  }
   const HeldOutFits fits = held_out_fits(problem, cv_, component.weights, enough_);
   const auto k = static_cast<std::size_t>(game_.labels());
   train_.clear();
@@ -120,23 +126,32 @@ std::vector<double> Unseen::by_row() const {
   return all;
 }
 
+Calibration calibration_of(const Game& game, std::span<const double> psi,
+                           std::span<const int> labels, std::span<const double> log_weight,
+                           std::span<const double> count) {
+  if (game.actions() != game.labels() || labels.empty()) return {};
+  const auto k = static_cast<std::size_t>(game.labels());
+  std::vector<double> score;
+  std::vector<double> p(k);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    game.predict(psi.subspan(i * k, k), p);
+    score.push_back(1 - p[static_cast<std::size_t>(labels[i])]);
+  }
+  return Calibration(score, log_weight, count, scores_kept);
+}
+
 Calibration calibration_of(const Unseen& unseen, const TrainingData& data, const Game& game,
                            const Shift& shift) {
-  if (game.actions() != game.labels() || unseen.train().empty()) return {};
-  const auto k = static_cast<std::size_t>(game.labels());
   const std::vector<double> all = shift.at(data.features, data.given_train).log_weight;
-  std::vector<double> score;
   std::vector<double> log_weight;
   std::vector<double> count;
-  std::vector<double> p(k);
-  for (std::size_t r = 0; r < unseen.train().size(); ++r) {
-    const std::size_t i = unseen.train()[r];
-    game.predict({unseen.psi().data() + r * k, k}, p);
-    score.push_back(1 - p[static_cast<std::size_t>(data.labels[i])]);
+  std::vector<int> labels;
+  for (const std::size_t i : unseen.train()) {
+    labels.push_back(data.labels[i]);
     log_weight.push_back(all[i]);
     count.push_back(data.sample_weight.empty() ? 1 : data.sample_weight[i]);
   }
-  return Calibration(score, log_weight, count, scores_kept);
+  return calibration_of(game, unseen.psi(), labels, log_weight, count);
 }
 
 }  // namespace covshift

@@ -11,6 +11,8 @@ class Unseen {
  public:
   /// `all`: every training row is left out once; otherwise enough of them for a mean.
   Unseen(const TrainingData& data, const Game& game, const CrossValidation& cv, bool all);
+  Unseen(const Unseen&) = delete;
+  Unseen& operator=(const Unseen&) = delete;
 
   /// Leaves out folds from the problem that `component` solves; each fit begins from its weights.
   void add(const Component& component, const Problem& problem);
@@ -33,11 +35,16 @@ class Unseen {
   const Game& game_;
   CrossValidation cv_;
   std::size_t enough_;
+  std::vector<int> fold_;
   std::vector<std::size_t> train_, target_;
   std::vector<double> psi_, target_psi_;
 };
 
-/// Of prediction sets, from these rows; empty if the model predicts no probabilities of classes.
+/// Of prediction sets, from rows with these labels and potentials by fits that have not seen them.
+/// Empty if the game predicts no probabilities of classes.
+Calibration calibration_of(const Game& game, std::span<const double> psi,
+                           std::span<const int> labels, std::span<const double> log_weight,
+                           std::span<const double> count);
 Calibration calibration_of(const Unseen& unseen, const TrainingData& data, const Game& game,
                            const Shift& shift);
 

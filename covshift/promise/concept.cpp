@@ -90,7 +90,7 @@ ConceptTest test_concept(const EstimateData& data, std::span<const int> truth,
 
 std::string describe(const ConceptTest& test) {
   if (!test.evidence.cannot_tell.empty()) {
-    return "Whether P(y|x) has changed cannot be told: " + test.evidence.cannot_tell + ".";
+    return "Whether P(y|x) has changed cannot be determined: " + test.evidence.cannot_tell + ".";
   }
   if (test.changed) {
     return fmt::format(

@@ -193,12 +193,17 @@ nlohmann::ordered_json to_json(const Evidence& e) {
 nlohmann::ordered_json to_json(const TargetPerformance& performance) {
   nlohmann::ordered_json json = to_json(performance.evidence);
   json["estimates"] = nlohmann::ordered_json::array();
+  // What cannot be told is no number: a script that overlooks can_tell must not go on with one.
+  const auto told = [&](double value) {
+    return performance.evidence.cannot_tell.empty() ? nlohmann::ordered_json(value)
+                                                    : nlohmann::ordered_json();
+  };
   for (const PerformanceEstimate& e : performance.estimates) {
     json["estimates"].push_back({{"metric", to_string(e.metric)},
                                  {"method", to_string(e.method)},
-                                 {"value", e.value},
-                                 {"low", e.low},
-                                 {"high", e.high},
+                                 {"value", told(e.value)},
+                                 {"low", told(e.low)},
+                                 {"high", told(e.high)},
                                  {"effective_sample_size", e.effective_sample_size}});
   }
   return json;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <variant>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/threads.hpp"
@@ -33,8 +34,11 @@ std::vector<int> checked_folds(const Problem& problem, const CrossValidation& op
   Problem sound = problem;
   sound.lambda = 1;  // not used
   check_settings(sound);
-  std::vector<int> fold = stratified_folds(problem.features, problem.labels, problem.sample_weight,
-                                           options.folds, options.seed);
+  std::vector<int> fold(options.fold.begin(), options.fold.end());
+  if (fold.empty()) {
+    fold = stratified_folds(problem.features, problem.labels, problem.sample_weight, options.folds,
+                            options.seed);
+  }
   const auto counted = static_cast<std::size_t>(
       std::count_if(fold.begin(), fold.end(), [](int f) { return f >= 0; }));
   if (options.folds < 2 || static_cast<std::size_t>(options.folds) > counted) {
@@ -53,6 +57,51 @@ std::vector<double> weights_without(const Problem& problem, const std::vector<in
   }
   return weight;
 }
+
+/// A problem without the rows of fold f. Dense rows of moderate size are copied, which costs as
+/// much as one pass: every pass over scattered rows would gather them again.
+class WithoutFold {
+ public:
+  WithoutFold(const Problem& all, const std::vector<int>& fold, int f)
+      : problem_(all), weight_(weights_without(all, fold, f)) {
+    problem_.sample_weight = weight_;
+    constexpr std::size_t most_numbers = 12'000'000;  // 96 MB for each thread
+    const bool dense = std::holds_alternative<DenseRows<double>>(all.features.storage);
+    if (!dense || all.features.rows * all.features.cols > most_numbers) return;
+    std::vector<std::size_t> rows;
+    for (std::size_t i = 0; i < weight_.size(); ++i) {
+      if (weight_[i] > 0) rows.push_back(i);
+    }
+    features_ = take_rows(all.features, rows);
+    problem_.features = features_.view();
+    problem_.features.finite = all.features.finite;
+    const auto own = [&rows](const auto& of, std::size_t each, auto& to) {
+      if (of.empty()) return;
+      for (const std::size_t i : rows) {
+        to.insert(to.end(), of.data() + i * each, of.data() + (i + 1) * each);
+      }
+    };
+    own(all.labels, 1, labels_);
+    own(all.log_weight, 1, log_weight_);
+    own(all.log_scale, static_cast<std::size_t>(all.scales), log_scale_);
+    std::erase(weight_, 0.0);
+    problem_.labels = labels_;
+    problem_.sample_weight = weight_;
+    problem_.log_weight = log_weight_;
+    problem_.log_scale = log_scale_;
+  }
+  WithoutFold(const WithoutFold&) = delete;
+  WithoutFold& operator=(const WithoutFold&) = delete;
+
+  [[nodiscard]] const Problem& problem() const { return problem_; }
+
+ private:
+  Problem problem_;
+  std::vector<double> weight_;
+  Matrix features_;
+  std::vector<int> labels_;
+  std::vector<double> log_weight_, log_scale_;
+};
 
 /// Throws Error if stopped.
 Solution solve_or_throw(const Problem& problem, const SolveOptions& options) {
@@ -263,12 +312,10 @@ HeldOutFits held_out_fits(const Problem& problem, const CrossValidation& options
   out.potentials.assign(problem.features.rows * k, 0.0);
   out.weights.resize(static_cast<std::size_t>(last));
   parallel_tasks(options.threads, out.weights.size(), [&](std::size_t f) {
-    const std::vector<double> weight = weights_without(problem, out.fold, static_cast<int>(f));
-    Problem training = problem;
-    training.sample_weight = weight;
+    const WithoutFold training(problem, out.fold, static_cast<int>(f));
     SolveOptions solve_options = fold_options(options);
     solve_options.start = start;
-    out.weights[f] = solve_or_throw(training, solve_options).weights;
+    out.weights[f] = solve_or_throw(training.problem(), solve_options).weights;
     held_out_psi(problem, out.fold, static_cast<int>(f), out.weights[f], out.potentials.data());
   });
   for (int& f : out.fold) f = f < last ? f : -1;

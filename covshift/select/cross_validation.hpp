@@ -24,6 +24,8 @@ struct CrossValidation {
   /// Leave out single rows instead of folds where that is cheap: two classes of log loss, at most
   /// 5 10^8 rows times columns squared (learn/leave_one_out.hpp).
   bool leave_one_out = false;
+  /// The fold of each example, -1 for none; empty: dealt by the problem's features.
+  std::span<const int> fold;
   unsigned long long seed = 0;
   int threads = 0;
   SolveOptions solve;               ///< for each fit; threads, seed, start and observer are ignored

@@ -18,12 +18,6 @@ namespace {
 using detail::json_field;
 using Kind = Assumption::Kind;
 
-std::vector<double> log_ratios(const DensityRatio& ratio, const MatrixView& x) {
-  std::vector<double> out(x.rows);
-  ratio.log_ratio(x, out);
-  return out;
-}
-
 void check_given(std::span<const double> given, std::size_t rows, const std::string& what) {
   if (given.size() != rows) {
     fail_input("the {} is given by the caller: {} numbers for {} rows", what, given.size(), rows);
@@ -123,7 +117,7 @@ Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, cons
     std::iota(all.begin(), all.end(), 0);
     shift.joint_ = ratio_of(all, options, train, target, sample_weight);
   }
-  shift.reach_ = largest_of(shift.joint_ ? log_ratios(*shift.joint_, train)
+  shift.reach_ = largest_of(shift.joint_ ? shift.joint_->log_ratio(train, options.ratio.threads)
                                          : std::vector<double>(given_train.log_ratio.begin(),
                                                                given_train.log_ratio.end()),
                             sample_weight);
@@ -140,32 +134,60 @@ Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, cons
     shift.given_view_generalization_[v] = !given_train.views[v].log_generalization.empty();
   }
   shift.check_given_views(given_train, train.rows);
+  shift.judge_views(options, views, {train, target, sample_weight, {}}, given_train, given_target,
+                    [&](std::size_t v) {
+                      return ratio_of(views.columns[v], options, train, target, sample_weight);
+                    });
+  return shift.assuming(assumption);
+}
+
+void Shift::judge_views(
+    const ShiftOptions& options, const Views& views, const PartRows& rows,
+    const GivenDensities& given_train, const GivenDensities& given_target,
+    const std::function<std::shared_ptr<const DensityRatio>(std::size_t)>& ratio_of_view) {
+  const auto kl = [&](std::span<const double> train, std::span<const double> target) {
+    return symmetric_kl(train, target, rows.train_weight, rows.reducer);
+  };
   for (std::size_t v = 0; v < views.names.size(); ++v) {
-    ViewShift& view = shift.views_[v];
+    ViewShift& view = views_[v];
     std::shared_ptr<const DensityRatio> own;
-    if (shift.given_view_ratio_[v]) {
+    if (given_view_ratio_[v]) {
       const auto on_target =
           given_target.views.empty() ? ViewDensities{} : given_target.views.at(v);
-      check_given(on_target.log_ratio, target.rows,
+      check_given(on_target.log_ratio, rows.target.rows,
                   fmt::format("log density ratio of view '{}' on the target", view.name));
-      view.kl = symmetric_kl(given_train.views[v].log_ratio, on_target.log_ratio, sample_weight);
-    } else if (views.columns[v].size() == train.cols && options.given_ratio) {
-      view.kl = symmetric_kl(given_train.log_ratio, given_target.log_ratio, sample_weight);
+      view.kl = kl(given_train.views[v].log_ratio, on_target.log_ratio);
+    } else if (views.columns[v].size() == rows.train.cols && given_ratio_) {
+      view.kl = kl(given_train.log_ratio, given_target.log_ratio);
     } else {
-      own = shift.joint_;
-      if (views.columns[v].size() < train.cols) {
-        own = ratio_of(views.columns[v], options, train, target, sample_weight);
-      }
-      view.kl = symmetric_kl(log_ratios(*own, train), log_ratios(*own, target), sample_weight);
+      own = views.columns[v].size() < rows.train.cols ? ratio_of_view(v) : joint_;
+      begin_pass(rows.reducer);
+      view.kl = kl(own->log_ratio(rows.train, options.ratio.threads),
+                   own->log_ratio(rows.target, options.ratio.threads));
     }
-    const bool stable = options.automatic ? view.kl < options.view_threshold
-                                          : std::find(options.generalized_views.begin(),
-                                                      options.generalized_views.end(),
-                                                      view.name) != options.generalized_views.end();
-    shift.trusted_[v] = stable;
-    if (stable) shift.view_ratio_[v] = own;
+    const auto& named = options.generalized_views;
+    trusted_[v] = options.automatic
+                      ? view.kl < options.view_threshold
+                      : std::find(named.begin(), named.end(), view.name) != named.end();
+    view_ratio_[v] = own;
   }
-  return shift.assuming(assumption);
+}
+
+Shift Shift::refit(const ShiftOptions& options, const Views& views, const PartRows& rows,
+                   const GivenDensities& given_train, const GivenDensities& given_target,
+                   double share) const {
+  Shift shift = *this;
+  if (joint_) shift.joint_ = refit_ratio(*joint_, options.ratio, rows, share);
+  shift.reach_ =
+      max_over(rows.reducer,
+               largest_of(shift.joint_ ? shift.joint_->log_ratio(rows.train, options.ratio.threads)
+                                       : std::vector<double>(given_train.log_ratio.begin(),
+                                                             given_train.log_ratio.end()),
+                          rows.train_weight));
+  shift.judge_views(options, views, rows, given_train, given_target, [&](std::size_t v) {
+    return refit_ratio(*view_ratio_[v], options.ratio, rows, share);
+  });
+  return shift.assuming(assumption_);
 }
 
 Shift Shift::assuming(const Assumption& assumption) const {
@@ -201,14 +223,14 @@ std::vector<int> Shift::scales_of(std::span<const std::int32_t> view_of) const {
   return scales;
 }
 
-Shift::Ratios Shift::at(const MatrixView& x, const GivenDensities& given) const {
+Shift::Ratios Shift::at(const MatrixView& x, const GivenDensities& given, int threads) const {
   Ratios rows;
   rows.log_ratio.assign(x.rows, 0.0);
   if (given_ratio_) {
     check_given(given.log_ratio, x.rows, "log density ratio");
     rows.log_ratio.assign(given.log_ratio.begin(), given.log_ratio.end());
   } else if (joint_) {
-    joint_->log_ratio(x, rows.log_ratio);
+    joint_->log_ratio(x, rows.log_ratio, threads);
   }
   const RatioBound bound = joint_ ? joint_->bound() : RatioBound{};
   rows.log_weight = rows.log_ratio;
@@ -252,7 +274,7 @@ Shift::Ratios Shift::at(const MatrixView& x, const GivenDensities& given) const 
     }
     // A given ratio is not bounded; that of all columns serves a view of all columns.
     std::vector<double> estimate;
-    if (view_ratio_[v]) estimate = log_ratios(*view_ratio_[v], x);
+    if (view_ratio_[v]) estimate = view_ratio_[v]->log_ratio(x, threads);
     const std::span<const double> own = view_ratio_[v]         ? std::span<const double>(estimate)
                                         : given_view_ratio_[v] ? given.views[v].log_ratio
                                                                : std::span(rows.log_ratio);
@@ -264,12 +286,13 @@ Shift::Ratios Shift::at(const MatrixView& x, const GivenDensities& given) const 
   return rows;
 }
 
-nlohmann::json Shift::to_json() const {
+nlohmann::json Shift::to_json(bool every_view) const {
   nlohmann::json views = nlohmann::json::array();
   for (std::size_t v = 0; v < views_.size(); ++v) {
     nlohmann::json view = {{"kl", estimated() || given_ratio_ ? views_[v].kl : 0},
                            {"generalized", views_[v].generalized}};
-    if (views_[v].generalized && view_ratio_[v]) view["ratio"] = view_ratio_[v]->to_json();
+    const bool needed = views_[v].generalized || every_view;
+    if (needed && view_ratio_[v]) view["ratio"] = view_ratio_[v]->to_json();
     if (given_view_ratio_[v]) view["given_ratio"] = true;
     if (given_view_generalization_[v]) view["given_generalization"] = true;
     views.push_back(std::move(view));
@@ -315,7 +338,10 @@ Shift Shift::from_json(const nlohmann::json& json, const Views& views) {
     const auto kl = json_field<double>(list[v], "kl", "shift");
     if (shift.joint_ || shift.given_ratio_) shift.views_[v].kl = kl;
     shift.views_[v].generalized = json_field<bool>(list[v], "generalized", "shift");
-    if (!shift.views_[v].generalized) continue;
+    if (!shift.views_[v].generalized) {
+      if (list[v].contains("ratio")) shift.view_ratio_[v] = ratio_from_json(list[v]["ratio"]);
+      continue;
+    }
     if (shift.assumption_.kind != Kind::views) {
       fail_input("shift.views[{}] generalizes, but the assumption is '{}'", v,
                  to_string(shift.assumption_));

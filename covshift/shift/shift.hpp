@@ -2,6 +2,7 @@
 // w and the scales r_v of every example.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
@@ -76,6 +77,12 @@ class Shift {
                    std::span<const double> sample_weight, const GivenDensities& given_train,
                    const GivenDensities& given_target);
 
+  /// The same, estimated on a sample, with all holders' rows (refit_ratio()), of which this one has
+  /// some; the views that generalize by themselves are judged again.
+  [[nodiscard]] Shift refit(const ShiftOptions& options, const Views& views, const PartRows& rows,
+                            const GivenDensities& given_train, const GivenDensities& given_target,
+                            double share) const;
+
   /// The same estimates under another assumption.
   [[nodiscard]] Shift assuming(const Assumption& assumption) const;
 
@@ -90,7 +97,8 @@ class Shift {
     std::vector<double> log_weight;  ///< log w: the same, at most what the estimate's bound says
     std::vector<double> log_scale;   ///< log r, `scales()` to a row; empty: all 0
   };
-  [[nodiscard]] Ratios at(const MatrixView& x, const GivenDensities& given = {}) const;
+  [[nodiscard]] Ratios at(const MatrixView& x, const GivenDensities& given = {},
+                          int threads = 0) const;
 
   /// True if examples weigh P_test/P_train in training (every assumption but `none`).
   [[nodiscard]] bool weighted() const { return assumption_.kind != Assumption::Kind::none; }
@@ -105,11 +113,18 @@ class Shift {
   [[nodiscard]] std::vector<int> scales_of(std::span<const std::int32_t> view_of) const;
   [[nodiscard]] int scale_of_bias() const { return scale_of_bias_; }
 
-  [[nodiscard]] nlohmann::json to_json() const;
+  /// `every_view`: also the ratios of views that do not generalize, which refit() needs.
+  [[nodiscard]] nlohmann::json to_json(bool every_view = false) const;
   static Shift from_json(const nlohmann::json& json, const Views& views);
 
  private:
   void lay_out();
+  /// The ratio and the KL of every view, and whether it may generalize; `ratio_of_view(v)`
+  /// estimates.
+  void judge_views(
+      const ShiftOptions& options, const Views& views, const PartRows& rows,
+      const GivenDensities& given_train, const GivenDensities& given_target,
+      const std::function<std::shared_ptr<const DensityRatio>(std::size_t)>& ratio_of_view);
   void check_given_views(const GivenDensities& given, std::size_t rows) const;
 
   Assumption assumption_{Assumption::Kind::none};
@@ -119,8 +134,8 @@ class Shift {
   double reach_ = 0;  ///< the largest log ratio of a training row
   std::shared_ptr<const DensityRatio> joint_;
   std::vector<ViewShift> views_;
-  /// Of each view that may generalize, else null; null also where the view has all columns and the
-  /// joint ratio is given, or its own.
+  /// Of each view; null where the view has all columns and the joint ratio is given, or its own, or
+  /// where a file did not need it.
   std::vector<std::shared_ptr<const DensityRatio>> view_ratio_;
   std::vector<bool> trusted_;  ///< the views that may generalize
   /// The views whose ratio or P_gen the caller gives with the rows.

@@ -16,6 +16,7 @@ Expected as_good() {
           .labels = 0,
           .reliable = true,
           .accuracy = 0.85,
+          .level = 0.95,
           .low = 0.82,
           .high = 0.88,
           .training = 0.86,
@@ -130,6 +131,16 @@ TEST(Trust, ADiagnosisAloneSaysWhatTheInputsSay) {
   e.tested = false;
   EXPECT_EQ(trust(e).trust, Trust::no);
   EXPECT_TRUE(to_json(trust(e))["expected"].is_null());
+}
+
+TEST(Trust, AnIntervalIsNamedByItsLevel) {
+  TrustEvidence e = shifted();
+  EXPECT_THAT(trust(e).basis, HasSubstr("95% interval 82% to 88%"));
+  e.expected->level = 0.995;
+  EXPECT_THAT(trust(e).basis, HasSubstr("99.5% interval 82% to 88%"));
+  e.expected->labels = 500;
+  EXPECT_THAT(trust(e).basis, HasSubstr("500 labelled new rows; 99.5% interval"));
+  EXPECT_EQ(to_json(trust(e))["expected"]["level"], 0.995);
 }
 
 TEST(Trust, SharesAreNeverRoundedToNothingOrAll) {

@@ -8,7 +8,10 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
+#include "covshift/model/choose.hpp"
 #include "covshift/model/classifier.hpp"
+#include "covshift/model/setting.hpp"
+#include "covshift/model/unseen.hpp"
 
 namespace covshift {
 namespace {
@@ -197,6 +200,55 @@ TEST(Choice, WithoutATargetIgnoresTheShift) {
   const Classifier model = chosen(data);
   for (const Component& c : model.components()) EXPECT_FALSE(c.shift.weighted());
   for (const Candidate& c : model.report().candidates) EXPECT_EQ(c.generalize, "none");
+}
+
+TEST(Choice, WithoutWeightsTheBaselineIsNoComponentOfItsOwn) {
+  const Sample train(120, 0, 3);
+  TrainingData data = data_of(train, train);
+  data.target = nullptr;
+  const Classifier model = chosen(data);
+  std::set<std::pair<std::size_t, double>> different;  // the maps differ in the number of features
+  double total = 0;
+  for (const Component& c : model.components()) {
+    different.emplace(c.features.outputs(), c.lambda);
+    total += c.share;
+  }
+  EXPECT_EQ(different.size(), model.components().size());
+  EXPECT_NEAR(total, 1, 1e-12);
+  // With map and lambda given nothing is left to choose.
+  FitOptions options;
+  options.features = "quadratic";
+  options.lambda = {LambdaChoice::Kind::fixed, 0.01};
+  const Classifier given = Classifier::fit(data, options);
+  options.method = "lr";
+  EXPECT_EQ(given.components().size(), 1U);
+  EXPECT_EQ(given.predict(train.view).p, Classifier::fit(data, options).predict(train.view).p);
+}
+
+TEST(Unseen, AMixtureLeavesTheSameRowsOutOfAllItsFits) {
+  const Sample train(6500, 0, 3);  // more than are left out
+  const Sample target(200, 0, 4);
+  const TrainingData data = data_of(train, target);
+  FitOptions options;
+  options.method = "lr";
+  options.lambda = {LambdaChoice::Kind::fixed, 0.01};
+  options.promise = false;
+  const Classifier linear = Classifier::fit(data, options);
+  options.features = "quadratic";
+  const Classifier quadratic = Classifier::fit(data, options);
+  Unseen unseen(data, linear.game(), cross_validation(options), false);
+  std::vector<std::size_t> first;
+  for (const auto& [maps, model] : {std::pair("linear", &linear), {"quadratic", &quadratic}}) {
+    Component half = model->components()[0];
+    half.share = 0.5;
+    const Mapped mapped(data, maps, maps, options);
+    Setting setting(data, options, mapped, half.shift, linear.game());
+    setting.problem.lambda = half.lambda;
+    unseen.add(half, setting.problem);
+    if (first.empty()) first = unseen.train();
+  }
+  EXPECT_LT(first.size(), 6000U);
+  EXPECT_EQ(unseen.train(), first);
 }
 
 TEST(Choice, TriesToTrustTheViewsThatItIsGiven) {
