@@ -14,5 +14,6 @@ void bind_diagnose(nanobind::module_& m);
 void bind_compare(nanobind::module_& m);
 void bind_promise(nanobind::module_& m);
 void bind_report(nanobind::module_& m);
+void bind_parts(nanobind::module_& m);
 
 }  // namespace covshift::python

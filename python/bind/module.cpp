@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/large_vector.hpp"
 #include "covshift/base/number.hpp"
 #include "covshift/base/version.hpp"
 #include "python/bind/bind.hpp"
@@ -49,6 +50,7 @@ void bind_data(nb::module_& m) {
   m.def(
       "is_missing", [](const std::string& text) { return is_missing(text); }, nb::arg("text"));
   m.def("table", &Data::table, nb::arg("source"), nb::arg("columns"));
+  m.def("keep_large_vectors_in", &keep_large_vectors_in, nb::arg("folder"));
 }
 
 }  // namespace covshift::python
@@ -66,4 +68,5 @@ NB_MODULE(_core, m) {
   bind_compare(m);
   bind_promise(m);
   bind_report(m);
+  bind_parts(m);
 }

@@ -13,6 +13,7 @@ Learn from labelled rows and from the unlabelled rows that the model will meet:
 The C++ library does the work; this package provides scikit-learn estimators.
 """
 
+from . import stream
 from ._classifier import RobustClassifier
 from ._compare import Comparison, compare
 from ._core import __version__
@@ -74,6 +75,7 @@ __all__ = [
     "robust01",
     "robust01_view",
     "robust_view",
+    "stream",
     "svm",
 ]
 add_untyped(globals())

@@ -6,7 +6,7 @@ import numbers
 import os
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -144,7 +144,11 @@ def _in_python(match: re.Match) -> str:
 
 def warn_of(data, stacklevel: int = 3) -> None:
     """Warns about what looks wrong in training data, or what other data have that these have not."""
-    for warning in data.warnings:
+    warn(data.warnings, stacklevel + 1)
+
+
+def warn(found: Iterable[str], stacklevel: int) -> None:
+    for warning in found:
         text = re.sub(r"\(--(drop|keep|dates|numeric) (.*?)\)", _in_python, warning)
         warnings.warn(text, UserWarning, stacklevel=stacklevel)
 

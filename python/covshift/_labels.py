@@ -72,15 +72,19 @@ def encode(y: Any, order: Sequence[Any] | None) -> tuple[npt.NDArray[Any], npt.N
     """The classes, sorted or in the given order, and the number of each row's class."""
     classes, codes = numbered(y)
     if order is not None:
-        given = np.asarray(order)
-        if len(given) != len(classes) or set(given.tolist()) != set(classes.tolist()):
-            raise ValueError(
-                f"classes is {list(given)}, but y has {list(classes)}; give each class once"
-            )
+        given = in_order(classes, order)
         place = {c: i for i, c in enumerate(given.tolist())}
         codes = np.array([place[c] for c in classes.tolist()])[codes]
-        classes = given.astype(classes.dtype)
+        classes = given
     return classes, np.ascontiguousarray(codes, dtype=np.int32)
+
+
+def in_order(classes: npt.NDArray[Any], order: Sequence[Any]) -> npt.NDArray[Any]:
+    """The classes that y has, in the caller's order."""
+    given = np.asarray(order)
+    if len(given) != len(classes) or set(given.tolist()) != set(classes.tolist()):
+        raise ValueError(f"classes is {list(given)}, but y has {list(classes)}; give each class once")
+    return given.astype(classes.dtype)
 
 
 def with_class_weight(
@@ -89,14 +93,18 @@ def with_class_weight(
     """The weights of the rows times those of their classes. Rows that count twice do so in "balanced"."""
     if class_weight is None:
         return weight
-    if isinstance(class_weight, str):
-        if class_weight != "balanced":
-            raise ValueError(f"class_weight must be a dict, 'balanced' or None, not {class_weight!r}")
-        totals = np.bincount(codes, weights=weight, minlength=len(classes))
-        factors = totals.sum() / (len(classes) * np.where(totals > 0, totals, 1.0))
-    else:
-        factors = compute_class_weight(class_weight, classes=classes, y=classes)
+    totals = np.bincount(codes, weights=weight, minlength=len(classes))
+    factors = class_factors(class_weight, classes, totals)
     return factors[codes] if weight is None else weight * factors[codes]
+
+
+def class_factors(class_weight: ClassWeight, classes: npt.NDArray[Any], totals: npt.NDArray[Any]) -> Floats:
+    """What multiplies the weights of each class, given their totals."""
+    if not isinstance(class_weight, str):
+        return compute_class_weight(class_weight, classes=classes, y=classes)
+    if class_weight != "balanced":
+        raise ValueError(f"class_weight must be a dict, 'balanced' or None, not {class_weight!r}")
+    return totals.sum() / (len(classes) * np.where(totals > 0, totals, 1.0))
 
 
 def class_name(label: Any) -> str:

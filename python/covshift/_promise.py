@@ -79,7 +79,8 @@ class TargetPerformance(Reported):
     can_tell : bool
         False if the labelled rows say nothing about the target; ``reason`` says why.
     estimates : list of dict
-        metric, method, value, low, high, effective_sample_size.
+        metric, method, value, low, high, effective_sample_size; value, low and high are None where nothing can be
+        told.
     rows : int
         Labelled rows.
     effective_sample_size : float
@@ -155,7 +156,7 @@ class TargetPerformance(Reported):
         ]
 
     def _closing(self) -> list[str]:
-        doubt = f"How good the classifier is on the target cannot be told: {self.data.get('reason')}."
+        doubt = f"The loss on the target cannot be estimated: {self.data.get('reason')}."
         changed = [self.concept["statement"]] if "concept" in self.data else []
         return changed if self.can_tell else [doubt, *changed]
 
@@ -250,13 +251,13 @@ def estimate(
     Examples
     --------
     >>> import covshift
-    >>> from sklearn.datasets import load_wine
+    >>> import numpy as np
     >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.preprocessing import scale
-    >>> X, y = load_wine(return_X_y=True)
-    >>> X_train, X_target, y_train, _ = covshift.biased_split(scale(X), y, n_train=120, n_target=80)
-    >>> model = LogisticRegression().fit(X_train[:60], y_train[:60])
-    >>> found = covshift.estimate(model, X_train[60:], y_train[60:], X_target)
+    >>> rng = np.random.default_rng(0)
+    >>> X, X_target = rng.normal(size=(400, 2)), rng.normal(0.5, 1, size=(200, 2))
+    >>> y = X[:, 0] + rng.normal(size=400) > 0
+    >>> model = LogisticRegression().fit(X[:200], y[:200])
+    >>> found = covshift.estimate(model, X[200:], y[200:], X_target)
     >>> found["accuracy"]["low"] <= found["accuracy"]["value"] <= found["accuracy"]["high"]
     True
     """
@@ -279,9 +280,12 @@ def estimate(
     data.update(level=level, classes=[str(c) for c in model.classes_])
     weight = np.exp(log_weight - log_weight.max())
     names = [scoring] if isinstance(scoring, str) or callable(scoring) else scoring
-    data["estimates"] += [
-        _scored(name, model, p, y, weight, level, options["random_state"]) for name in names
-    ]
+    for name in names:
+        if data["can_tell"]:
+            score = _scored(name, model, p, y, weight, level, options["random_state"])
+        else:
+            score = {**data["estimates"][-1], "metric": str(name), "method": "weighting"}  # no values
+        data["estimates"].append(score)
     if truth is not None:
         X_truth, y_truth = truth
         some = training_data(BaseEstimator(), X, X_truth)

@@ -263,3 +263,21 @@ def test_report_of_an_estimate(shifted, tmp_path):
     assert again.to_dict() == found.to_dict()
     with pytest.raises(ValueError, match="estimate again"):
         again.report(tmp_path / "page.html")
+
+
+def test_page_of_an_estimate_is_the_program_s(tables, program, tmp_path):
+    train, y, target, _ = tables
+    model = covshift.lr(lam=0.1).fit(train[:75], y[:75])
+    labelled = train[75:].assign(y=y[75:])
+    for name, table in (("labelled", labelled), ("target", target.copy())):
+        p = model.predict_proba(table[train.columns])
+        table["p:no"], table["p:yes"] = p.T
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    program("estimate", tmp_path / "labelled.csv", "--target", tmp_path / "target.csv", "--label", "y",
+            "--level", "0.9", "--report", tmp_path / "theirs.html")
+    found = covshift.estimate(model, train[75:], y[75:], target, level=0.9)
+    found.report(tmp_path / "ours.html")
+    ours, theirs = page_data(tmp_path / "ours.html"), page_data(tmp_path / "theirs.html")
+    assert ours["kind"] == theirs["kind"] == "estimate"
+    assert_same(ours["data"], theirs["data"])
+    assert "90% interval" in ours["data"]["diagnosis"]["recommendation"]["trust"]["basis"]

@@ -103,7 +103,7 @@ def test_reliability():
         covshift.plot.reliability(y, p[:, :1])
 
 
-@pytest.mark.parametrize("module", ["covshift", "covshift.plot", *(
+@pytest.mark.parametrize("module", ["covshift", "covshift.plot", "covshift.dask", "covshift.stream", *(
     f"covshift.{name}" for name in ("_classifier", "_compare", "_diagnose", "_methods", "_promise", "_ratio",
                                     "_results", "_sampling", "_scoring"))])
 def test_doctests(module):

@@ -77,8 +77,10 @@ def test_concept(study):
 
 def test_no_overlap_and_bad_input(study):
     model, X, y, X_target = study
-    found = covshift.estimate(model, X, y, X_target + 30)
-    assert not found.can_tell and "cannot be told" in repr(found)
+    found = covshift.estimate(model, X, y, X_target + 30, scoring="roc_auc")
+    assert not found.can_tell and "cannot be estimated" in repr(found)
+    assert found["accuracy"]["value"] is None and found["roc_auc"]["high"] is None
+    assert "accuracy" in found.to_frame()["metric"].tolist()
     with pytest.raises(TypeError, match="predict_proba"):
         covshift.estimate(Perceptron().fit(X, y), X, y, X_target)
     with pytest.raises(ValueError, match="maybe"):

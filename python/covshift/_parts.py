@@ -1,0 +1,287 @@
+"""A fit to the partitions of Dask collections, each of which stays where it is.
+
+Every part runs the whole fit on its rows; where the fit sums over all rows it stops and hands out its share
+(PartFit of the extension module). A pass is a graph: a task for each worker advances its parts and adds up
+their shares, others add up those of several workers, and the client gives the total to the next pass. Tasks
+come and go: there are no connections of our own and no fixed set of workers.
+
+The running fit of a part is kept on its worker, as long as the client keeps the future of the task that made
+it. If the worker is lost, Dask repeats that task elsewhere; the new part is given all totals so far and goes
+through them by itself up to where the others are.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+import distributed
+from distributed.scheduler import KilledWorker
+
+from . import _core
+
+_LOOK = 0.5  # seconds between looks whether a worker has left
+_FAN_IN = 8  # answers that one task, or the client, adds up
+_SMALL = 1 << 20  # bytes that may go to every worker by way of the scheduler
+_ALONE = 60  # seconds without any worker until the fit gives up
+_PATIENCE = 20  # losses in one pass until the fit gives up
+
+
+# --- on a worker ---
+
+
+class Running:
+    """A part whose fit has been advanced through ``steps`` totals."""
+
+    def __init__(self, fit: Any) -> None:
+        self.fit = fit
+        self.steps = -1  # not started
+        self.contribution = b""
+        self.lock = threading.Lock()
+
+    def advance(self, first: int, totals: Sequence[bytes]) -> int | None:
+        """Advances to the step after these totals; None if it can, else the step where it is."""
+        with self.lock:
+            if self.steps < 0:
+                self.contribution, self.steps = self.fit.advance([]), 0
+            if self.steps < first:
+                return self.steps
+            if first + len(totals) > self.steps:
+                self.contribution = self.fit.advance(totals[self.steps - first :])
+                self.steps = first + len(totals)
+            return None
+
+
+_running: dict[tuple[str, int], Running] = {}
+
+
+class Keeper:
+    """Keeps a running part alive on its worker: the result of the task that made it.
+
+    A copy, for another worker or on disk, keeps nothing there, and the original then leaves the part to it.
+    """
+
+    def __init__(self, fit: str, part: int, running: Running | None = None) -> None:
+        self.key = (fit, part)
+        self._copied = False
+        if running is not None:
+            _running[self.key] = running
+
+    def __reduce__(self) -> tuple[type[Keeper], tuple[str, int]]:
+        self._copied = True
+        return Keeper, self.key
+
+    def __del__(self) -> None:
+        if not self._copied:
+            running = _running.pop(self.key, None)
+            if running is not None:
+                running.fit.cancel()
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Results of the steps from ``first`` on; not a list, which Dask would look into."""
+
+    first: int
+    results: list[bytes]
+
+
+@dataclass
+class Answer:
+    """What the parts on one worker, or on several, contribute to a step."""
+
+    contribution: bytes = b""
+    behind: dict[int, int] = field(default_factory=lambda: dict[int, int]())  # part: its step; -1: it is not there
+    progress: tuple[str, float] | None = None
+
+
+def threads_here() -> int:
+    """The threads of this worker."""
+    return distributed.get_worker().state.nthreads
+
+
+def advance(fit: str, parts: Sequence[int], totals: Totals) -> Answer:
+    """Advances these parts of this worker, one after the other: each uses all of its threads."""
+    answer, shares = Answer(), list[bytes]()
+    for part in parts:
+        running = _running.get((fit, part))
+        behind = -1 if running is None else running.advance(totals.first, totals.results)
+        if behind is not None:
+            answer.behind[part] = behind
+        elif running is not None:
+            shares.append(running.contribution)
+            if part == 0:
+                answer.progress = running.fit.progress()
+    answer.contribution = _core.combine(shares) if shares else b""
+    return answer
+
+
+def combine(answers: Iterable[Answer]) -> Answer:
+    """Several answers in one."""
+    whole, shares = Answer(), list[bytes]()
+    for answer in answers:
+        whole.behind.update(answer.behind)
+        whole.progress = whole.progress or answer.progress
+        if answer.contribution:
+            shares.append(answer.contribution)
+    whole.contribution = _core.combine(shares) if shares else b""
+    return whole
+
+
+# --- at the client ---
+
+
+def _settled(futures: Sequence[Any], seconds: float) -> bool:
+    """Waits until none of these futures is under way; False if that takes longer."""
+    end = time.monotonic() + seconds
+    while any(future.status in ("pending", "lost") for future in futures):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+class Lost(Exception):
+    """A worker has left in the middle of a pass."""
+
+
+class Fit:
+    """One fit: the tasks that make its parts, and the totals so far."""
+
+    def __init__(self, client: Any, parts: int, make: Callable[[str, str, int], Any]) -> None:
+        """``make(fit, key, part)``: a Delayed object with this key whose value is a Keeper."""
+        self.id = uuid.uuid4().hex
+        self._client = client
+        self._make = make
+        self._totals: list[bytes] = []
+        self._pending: list[Any] = []
+        self.losses = 0
+        self._keepers: dict[int, Any] = {}
+        self._where: dict[str, list[int]] = {}
+        self._submit(range(parts))
+
+    def _submit(self, parts: Iterable[int]) -> None:
+        """Lets Dask make these parts, by tasks of their own, wherever it wants."""
+        parts = list(parts)
+        again = uuid.uuid4().hex[:8]
+        tasks = [self._make(self.id, f"covshift-part-{self.id[:8]}-{again}-{part}", part) for part in parts]
+        for part, future in zip(parts, self._client.compute(tasks, optimize_graph=True)):
+            self._keepers[part] = future
+
+    def run(self, progress: Callable[[str, float], object] | None) -> list[str]:
+        """The results of all parts."""
+        try:
+            while True:
+                answer = self._step()
+                if progress is not None and answer.progress is not None and answer.progress[0]:
+                    progress(*answer.progress)
+                finished = _core.finished(answer.contribution)
+                if finished is not None:
+                    return finished
+                self._totals.append(answer.contribution)
+        finally:
+            # Without its keeper a part on a worker stops, even in the middle of a step.
+            self._client.cancel([*self._pending, *self._keepers.values()], force=True)
+            self._pending, self._keepers = [], {}
+
+    def _step(self) -> Answer:
+        """The contributions of all parts to the next step, whatever happens to workers meanwhile."""
+        first = max(0, len(self._totals) - 1)
+        for _ in range(_PATIENCE):
+            try:
+                self._where = self._where or self._located()
+                answer = self._ask(self._where, first)
+                if not answer.behind:
+                    return answer
+            except Lost:
+                answer = Answer(behind={})
+            self._where = {}
+            self.losses += 1
+            if not answer.behind:
+                continue
+            first = max(0, min(answer.behind.values()))
+            # Dask has moved the keeper of a part without the part: make it again.
+            self._submit(part for part, step in answer.behind.items() if step < 0)
+        raise RuntimeError(
+            f"workers were lost {_PATIENCE} times in step {len(self._totals) + 1} of the fit; look into the "
+            "workers' logs (most often they run out of memory: use more or larger workers)"
+        )
+
+    def _located(self) -> dict[str, list[int]]:
+        """The parts of each worker, once all are made."""
+        alone = 0.0
+        while True:
+            keepers = list(self._keepers.values())
+            # Not distributed.wait(), which asks the default client: this one need not be it.
+            if not _settled(keepers, _LOOK):
+                alone = 0.0 if self._client.nthreads() else alone + _LOOK
+                if alone > _ALONE:
+                    raise RuntimeError(f"the cluster has had no worker for {_ALONE} s; start some")
+                continue
+            for keeper in keepers:
+                if keeper.status == "error":
+                    keeper.result()
+                if keeper.status == "cancelled":
+                    raise RuntimeError("the cluster was restarted, or its scheduler has ended; fit again")
+            holders = self._client.who_has(keepers)
+            where: dict[str, list[int]] = {}
+            for part, keeper in self._keepers.items():
+                for address in list(holders[keeper.key])[:1]:
+                    where.setdefault(address, []).append(part)
+            if sum(map(len, where.values())) == len(keepers):
+                return {address: sorted(parts) for address, parts in sorted(where.items())}
+
+    def _ask(self, where: Mapping[str, list[int]], first: int) -> Answer:
+        """One pass. Throws Lost if a worker has left."""
+        client = self._client
+        totals: Any = Totals(first, self._totals[first:])
+        if sum(map(len, totals.results)) > _SMALL:
+            totals = client.scatter(totals, hash=False)
+        step = len(self._totals)
+        name = f"{self.id[:8]}-{step}-{uuid.uuid4().hex[:8]}"
+        # A part can be advanced nowhere else, and a task that waits for a worker that has left would wait
+        # forever: _result() looks after them.
+        self._pending = [
+            client.submit(
+                advance, self.id, parts, totals, key=f"covshift-advance-{name}-{i}", workers=[address],
+                allow_other_workers=False, pure=False,
+            )
+            for i, (address, parts) in enumerate(where.items())
+        ]
+        answers = self._pending
+        level = 0
+        while len(answers) > _FAN_IN:
+            groups = [answers[i : i + _FAN_IN] for i in range(0, len(answers), _FAN_IN)]
+            answers = [
+                client.submit(combine, group, key=f"covshift-combine-{name}-{level}-{i}", pure=False)
+                for i, group in enumerate(groups)
+            ]
+            self._pending = [*self._pending, *answers]
+            level += 1
+        try:
+            whole = combine([self._result(answer, where) for answer in answers])
+        except BaseException as error:
+            client.cancel(self._pending, force=True)
+            if isinstance(error, (distributed.CancelledError, KilledWorker)):
+                raise Lost from error
+            raise
+        self._pending = []
+        return whole
+
+    def _result(self, answer: Any, where: Mapping[str, list[int]]) -> Answer:
+        """The result of a task of a pass; throws Lost if the parts are no longer where they were.
+
+        Also a finished task may be lost before its result is here, and would then wait for its worker.
+        """
+        while True:
+            try:
+                return answer.result(timeout=_LOOK)
+            except distributed.TimeoutError:
+                holders = self._client.who_has(list(self._keepers.values()))
+                for address, parts in where.items():
+                    if any(address not in holders[self._keepers[part].key] for part in parts):
+                        raise Lost from None
