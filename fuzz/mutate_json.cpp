@@ -43,7 +43,7 @@ void change_value(json& node, std::mt19937& random) {
     const double changed = node.get<double>() * factors[random() % 8];
     node = node.is_number_float() || random() % 2 == 0
                ? json(changed)
-               : json(node.get<std::int64_t>() + static_cast<int>(random() % 5) - 2);
+               : json(static_cast<std::int64_t>(node.get<std::uint64_t>() + random() % 5 - 2));
     return;
   }
   node = odd_value(random);

@@ -37,7 +37,8 @@ struct Sparse {
 };
 
 struct SmallProblem {
-  explicit SmallProblem(Numbers& from)
+  /// Unless `long_run`, few iterations and no norm as penalty, which takes a problem for each step.
+  SmallProblem(Numbers& from, bool long_run)
       : m(static_cast<std::size_t>(from.from(1, 6))),
         d(static_cast<std::size_t>(from.from(1, 3))),
         k(from.from(2, 4)) {
@@ -47,9 +48,9 @@ struct SmallProblem {
     const unsigned flags = from.byte();
     problem.lambda = std::pow(2.0, -from.from(0, 20));
     problem.bias = flags % 2 == 0;
-    // A norm takes a problem with a squared penalty for each step: seldom.
-    problem.penalty = flags % 32 == 31 ? Penalty::norm : Penalty::squared;
+    problem.penalty = long_run && flags % 8 == 7 ? Penalty::norm : Penalty::squared;
     options.tolerance = 1e-6;
+    if (!long_run) options.max_iterations = 30;
     options.threads = 1;
     x = several(from, m * d);
     for (std::size_t i = 0; i < m; ++i) y.push_back(from.from(0, k - 1));
@@ -131,12 +132,12 @@ void ratio(std::string_view bytes) {
 
 void solve(std::string_view bytes) {
   Numbers from(bytes);
-  const SmallProblem small(from);
+  const std::uint32_t h = hash(bytes);
+  const SmallProblem small(from, h % 16 == 0);
   Solution dense;
   if (!refusal([&] { dense = covshift::solve(small.problem, small.options); }).empty()) return;
   check_solution(dense);
-  const std::uint32_t h = hash(bytes);
-  if (h % 8 == 0) {
+  if (h % 16 == 1) {
     const Sparse rows(small.x, small.m, small.d);
     Problem problem = small.problem;
     problem.features = rows.view;
@@ -148,7 +149,7 @@ void solve(std::string_view bytes) {
              "sparse {}, dense {}", sparse.objective, dense.objective);
     }
   }
-  if (h % 128 == 1) {
+  if (h % 1024 == 2) {
     SolveOptions options = small.options;
     options.threads = 2;
     const Solution again = covshift::solve(small.problem, options);

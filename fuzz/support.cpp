@@ -7,13 +7,24 @@
 
 namespace covshift::fuzz {
 
-const std::string& file_of(std::string_view bytes) {
+namespace {
+int memory_file() {
   static const int file = ::memfd_create("fuzz", 0);
-  static const std::string path = fmt::format("/proc/self/fd/{}", file);
+  return file;
+}
+}  // namespace
+
+const std::string& file_path() {
+  static const std::string path = fmt::format("/proc/self/fd/{}", memory_file());
+  return path;
+}
+
+const std::string& file_of(std::string_view bytes) {
+  const int file = memory_file();
   const bool written = ::ftruncate(file, 0) == 0 && ::pwrite(file, bytes.data(), bytes.size(), 0) ==
                                                         static_cast<ssize_t>(bytes.size());
   ensure(written, "no file in memory");
-  return path;
+  return file_path();
 }
 
 double Numbers::number() {

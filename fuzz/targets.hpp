@@ -81,7 +81,8 @@ std::string refusal(const F& f) {
   return {};
 }
 
-/// A file in memory that holds these bytes until the next call.
+/// The name of a file in memory; with these bytes in it until the next call.
+const std::string& file_path();
 const std::string& file_of(std::string_view bytes);
 
 /// Some of the checks are for a share of inputs, chosen by content.
