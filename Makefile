@@ -5,11 +5,13 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 # Data that are not part of the project.
 DATA ?= ../shared/data
-PYTHON312 ?= python3.12
+# The first Python from 3.12 on, in the path or of pyenv.
+PYTHON312 ?= $(shell for p in python3.12 python3.13 python3.14 $(HOME)/.pyenv/versions/3.1[2-9]*/bin/python3.1[2-9]; do \
+  "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo "$$p" && break; done)
 export JOBS
 
-.PHONY: all library demo test bench shiftbench bench-kernels bench-csv bench-python wheel wheels dist asan tsan tidy format
-.PHONY: docs playground test-playground fuzz faults format-check check reproduce coverage promise-peers random-fits
+.PHONY: all library demo test test-mpi bench shiftbench bench-kernels bench-csv bench-python wheel wheels dist asan tsan tidy format
+.PHONY: bench-engines docs playground test-playground fuzz faults format-check check reproduce coverage promise-peers random-fits
 .PHONY: install uninstall clean help
 
 all: library ## build the program, build/covshift (the default)
@@ -24,6 +26,12 @@ library:
 
 demo: all ## build and run the demonstration
 	@scripts/demo.sh
+
+test-mpi: all ## covshift under mpirun against one process, and the C++ example (installs OpenMPI)
+	@scripts/packages.sh build test mpi
+	@cmake --preset release -DCOVSHIFT_MPI=ON >/dev/null
+	@cmake --build build -j $(JOBS) --target covshift_cli covshift_mpi_example
+	@scripts/test.sh mpi
 
 test: library ## all tests: C++, the program, the installed package, the Python wheel; format
 	@scripts/packages.sh build test python
@@ -69,13 +77,21 @@ bench-csv: ## read a 1 GB CSV with covshift and with pandas (from the Python pac
 	@scripts/packages.sh build bench venv
 	@scripts/bench_csv.sh
 
+bench-engines: all wheel ## processes under mpirun (QUICK=1: fewer rows), and a CSV file of 6 GB under a limit of 2 GB, beside SGD (GIGABYTES=6); fits on Dask
+	@scripts/packages.sh build test mpi venv
+	@cmake --preset release -DCOVSHIFT_MPI=ON >/dev/null
+	@cmake --build build -j $(JOBS) --target covshift_cli
+	@/usr/bin/python3 bench/engines.py build/covshift $(if $(QUICK),--quick)
+	@scripts/bench_engines.sh
+	@scripts/bench_dask.sh
+
 check: library ## slower checks: sanitizers over the C++ tests and the fuzzer's kept inputs, clang-tidy, the site
 	@scripts/packages.sh build test python docs
 	@scripts/test.sh asan tsan tidy docs
 
-fuzz: ## fuzz readers, model files and solvers for SECONDS each (60), from fuzz/corpus (docs/reliability.md)
+fuzz: ## fuzz readers, model files and solvers for SECONDS each (60) or RUNS executions, from fuzz/corpus (docs/reliability.md; TARGETS="csv solve")
 	@scripts/packages.sh build fuzz
-	@scripts/fuzz.sh $(or $(SECONDS),60) $(TARGETS)
+	@RUNS=$(RUNS) scripts/fuzz.sh $(or $(SECONDS),60) $(TARGETS)
 
 faults: all ## full disks, kill -9, links, concurrent writers, over every command that writes (docs/reliability.md)
 	@python3 scripts/faults.py build/covshift
@@ -109,8 +125,8 @@ wheel: library ## build the Python package with the program, build/python/wheel/
 	@scripts/wheel.sh
 
 wheels: wheel dist ## sdist and wheels into build/dist/: for Debian's Python, and for 3.12 and later if PYTHON312 names one
-	@if command -v $(PYTHON312) >/dev/null; then PYTHON=$(PYTHON312) scripts/wheel.sh; \
-	 else echo "make: no $(PYTHON312), so no wheel for Python 3.12 and later" >&2; fi
+	@if [ -n "$(PYTHON312)" ]; then PYTHON=$(PYTHON312) scripts/wheel.sh; \
+	 else echo "make: found no Python 3.12 or later, so only the wheel for Debian's Python was built; to build the other, name one: make wheels PYTHON312=path" >&2; fi
 	@find build/python -path '*/wheel/*.whl' -exec cp {} build/dist/ \;
 
 dist: library ## the source distribution, build/dist/covshift-VERSION.tar.gz

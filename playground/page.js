@@ -323,12 +323,17 @@ const verdict = (own, plain, what) => {
   if (other === null || mine < 0.98 * other) return `This does better than the plain model, which is too certain: ${numbers}`;
   return `About as good as the plain model: ${numbers}`;
 };
+// The figures are fitted as in the paper, which no flag of the program does: it judges the page's model.
 const command = () => {
   const quote = word => /^[\w.,:+/=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
   const {request, data} = last;
+  const evaluate = `covshift evaluate model.json ${quote(data.target.name)}`;
+  $('how').textContent = request.limit_certainty ? 'Download the points, then run this. The numbers are the same.'
+    : 'Fitted as in the paper, without the program\'s limit of certainty: download model and points, then run this. The numbers are the same.';
+  if (!request.limit_certainty) return evaluate;
   const flags = Object.entries(request.options).map(([flag, value]) => `${flag} ${quote([value].flat().join(','))}`);
   return `covshift fit ${quote(data.train.name)} --target ${quote(data.target.name)} --label ${quote(request.label)} \\\n  ` +
-    `${flags.join(' ')} -o model.json\ncovshift evaluate model.json ${quote(data.target.name)}`;
+    `${flags.join(' ')} -o model.json\n${evaluate}`;
 };
 const save = (name, text) => {
   const link = make('a', {href: URL.createObjectURL(new Blob([text])), download: name});

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Installs missing Debian packages for a purpose:
-#     scripts/packages.sh build|report|test|browser|bench|pictures|fuzz|docs|venv|python|playground...
+#     scripts/packages.sh build|report|test|browser|bench|pictures|fuzz|docs|venv|python|mpi|playground...
 # Needs no network if all are installed; otherwise root or sudo.
 set -euo pipefail
 
@@ -21,8 +21,9 @@ for purpose in "$@"; do
     venv)  packages+=(python3-venv) ;;
     # The archives that the wheel links in, besides those that the packages above bring.
     python) packages+=(python3-venv python3-dev binutils libbz2-dev liblapack-dev libblas-dev) ;;
+    mpi)   packages+=(libopenmpi-dev openmpi-bin) ;;
     playground) packages+=(emscripten python3) ;;
-    *) echo "packages.sh: unknown purpose '$purpose' (build, report, test, browser, bench, pictures, fuzz, docs, venv, python, playground)" >&2
+    *) echo "packages.sh: unknown purpose '$purpose' (build, report, test, browser, bench, pictures, fuzz, docs, venv, python, mpi, playground)" >&2
        exit 2 ;;
   esac
 done

@@ -5,6 +5,8 @@
 #     scripts/shiftbench.sh study [ARGUMENT...]                                the study of the default's rule
 #     scripts/shiftbench.sh caution [ARGUMENT...]                              the picture of --caution
 #     scripts/shiftbench.sh estimates [ARGUMENT...]                            how often compare's estimates hold
+#     scripts/shiftbench.sh fresh [ARGUMENT...]                                the default on data that chose nothing
+#     scripts/shiftbench.sh controls [ARGUMENT...]                             what it costs where lr is right
 set -euo pipefail
 cd "$(dirname "$0")/.."
 venv=$PWD/build/shiftbench/venv
@@ -17,7 +19,7 @@ export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=1
 cd bench
 "$venv/bin/python" -m unittest --quiet shiftbench.test_shiftbench
 case "${1:-}" in
-  study | caution | estimates)
+  study | caution | estimates | fresh | controls)
     part=$1
     shift
     exec "$venv/bin/python" -m "shiftbench.$part" "$@"

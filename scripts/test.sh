@@ -2,12 +2,13 @@
 # Runs the parts of the test suite, continuing after a failure, and ends with the line
 #     N passed, N failed[, N skipped]
 # Parts (without arguments those of `usual`):
-part_names=(format build cpp cli package python playground asan tsan tidy docs)
+part_names=(format build cpp cli mpi package python playground asan tsan tidy docs)
 usual=(format build cpp cli package python)
 #   format   every C++ source is formatted                                     counts as one test
 #   build    the program and the C++ tests, release                            counts if it fails
 #   cpp      the C++ tests
 #   cli      tests of the program, tests/cli
+#   mpi      the program under mpirun, tests/mpi
 #   package  install, then a separate project finds, links and uses the library      one test
 #   python   builds sdist and wheel, installs it in a fresh virtual environment, tests it, tests/python
 #   playground  the page build/playground/index.html in Chromium, against the program; tests/playground
@@ -102,8 +103,11 @@ run_pytest() {
 
 tidy_sources() {
   local sources
-  mapfile -d '' sources < <(find covshift cli -name '*.cpp' -print0 2>/dev/null)
   cmake --preset tidy || return 1
+  local without=()
+  # The program for mpirun can be looked at where MPI is.
+  grep -q cli/mpi/main.cpp build/tidy/compile_commands.json || without=(! -path 'cli/mpi/*')
+  mapfile -d '' sources < <(find covshift cli -name '*.cpp' "${without[@]}" -print0 2>/dev/null)
   printf '%s\0' "${sources[@]}" | xargs -0 -n 1 -P "$jobs" clang-tidy -p build/tidy --quiet
 }
 
@@ -111,6 +115,7 @@ part_format() { one scripts/format.sh --check; }
 part_build() { build tests build || built=no; }
 part_cpp() { run_ctest build; }
 part_cli() { if [ -d tests/cli ]; then run_unittest tests/cli; fi; }
+part_mpi() { run_unittest tests/mpi; }
 part_python() { if scripts/dist.sh && scripts/wheel.sh test; then run_pytest tests/python; else count 0 1 0; fi; }
 part_playground() { if scripts/playground.sh; then run_unittest tests/playground; else count 0 1 0; fi; }
 part_package() { one tests/package/run.sh build; }

@@ -194,14 +194,14 @@ TableRun run_beyond(const std::string& folder, const Reading& reading,
 
 TableRun run_table3(const std::string& folder, const DocumentReading& reading,
                     const ExperimentOptions& options) {
-  struct Setting {
+  struct Languages {
     const char *changed, *changed_to, *kept;
     std::vector<double> paper;
   };
-  const std::vector<Setting> settings = {{"EN", "GR", "FR", {1.88, 2.44, 11.04, 10.39}},
-                                         {"EN", "FR", "GR", {1.69, 2.38, 6.53, 6.15}},
-                                         {"IT", "FR", "GR", {1.96, 2.48, 8.40, 7.59}},
-                                         {"EN", "GR", "IT", {1.94, 2.54, 12.72, 8.31}}};
+  const std::vector<Languages> settings = {{"EN", "GR", "FR", {1.88, 2.44, 11.04, 10.39}},
+                                           {"EN", "FR", "GR", {1.69, 2.38, 6.53, 6.15}},
+                                           {"IT", "FR", "GR", {1.96, 2.48, 8.40, 7.59}},
+                                           {"EN", "GR", "IT", {1.94, 2.54, 12.72, 8.31}}};
   const Documents documents = load_documents(folder);
   const std::vector<Matrix> views = reduced(documents, reading);
   const auto view_of = [&](const char* language) {
@@ -213,12 +213,12 @@ TableRun run_table3(const std::string& folder, const DocumentReading& reading,
   run.documents = reading;
   run.options = options;
   const std::size_t draws = all_draws(options);
-  for (const Setting& s : settings) {
+  for (const Languages& s : settings) {
     run.rows.push_back({fmt::format("{} {} - {} {}", s.changed, s.kept, s.changed_to, s.kept),
                         Outcomes(draws), s.paper});
   }
   run_tasks(options, settings.size() * draws, [&](std::size_t task) {
-    const Setting& s = settings[task % settings.size()];
+    const Languages& s = settings[task % settings.size()];
     const std::size_t draw = task / settings.size();
     const auto per_seed = static_cast<std::size_t>(options.draws);
     const unsigned long long seed = options.seed + draw / per_seed;

@@ -226,6 +226,17 @@ Options file_options(ReadOptions& o) {
              "Character encoding of text files (auto: UTF-8, or UTF-16 if marked)")};
 }
 
+Options memory_options(MemoryOptions& o) {
+  return {
+      parsed({"--memory"}, OptionType::text, "SIZE", "",
+             "Read files a block at a time, and keep rows in a cache on disk, so that data take "
+             "about this much memory: 512M, 2G (default: files are read as a whole)",
+             [&o](const std::string& text) { o.bytes = MemoryOptions::parse(text); }),
+      text({"--cache-dir"}, o.folder, "FOLDER",
+           "Folder of that cache, which is removed when the program ends, however it ends "
+           "(default: TMPDIR, /tmp or /var/tmp)")};
+}
+
 Options column_options(ColumnOptions& o, bool keep) {
   Options options = {
       list({"--drop"}, o.drop, "a,b", "Columns to leave out"),
@@ -298,7 +309,8 @@ Options model_options(ModelOptions& o) {
       whole({"--max-iterations", "max_iter"}, fit.solve.max_iterations,
             {.low = 0, .note = "0 means the solver's own limit"}, "Maximum number of iterations"),
       number({"--time-limit", "time_limit"}, fit.solve.time_limit,
-             {.low = 0, .note = "0 means no limit"}, "Seconds for the final fit"),
+             {.low = 0, .note = "0 means no limit"},
+             "Seconds for the final fit, and for the choice of the ratio's lambda"),
       seed_option(fit.solve.seed),
   };
   return with_more(std::move(options), column_options(o.columns, true));

@@ -4,6 +4,7 @@
 
 #include "covshift/compare/compare.hpp"
 #include "covshift/data/read_table.hpp"
+#include "covshift/data/stream.hpp"
 #include "covshift/diagnose/diagnose.hpp"
 #include "covshift/model/model.hpp"
 #include "covshift/options/option.hpp"
@@ -30,6 +31,8 @@ Option seed_option(Int& x) {
 
 /// How text files are read.
 Options file_options(ReadOptions& o);
+/// Files larger than memory.
+Options memory_options(MemoryOptions& o);
 /// What the columns of the training data are; only a model keeps columns beside its predictions.
 Options column_options(ColumnOptions& o, bool keep);
 

@@ -222,7 +222,7 @@ const estimates = () => {
       [number(found.rows, count), ' labelled rows, worth ', number(found.effective_sample_size, x => x.toFixed(0)), ' new ones'],
       'Estimated from labelled rows that the classifier was not fitted to. This holds if equal rows have equal labels in both ' +
       'samples. Use doubly_robust; confidence is a heuristic whose interval is too short.');
-  if (!found.can_tell) box.append(make('p', {id: 'cannot-tell'}, `It cannot be told: ${found.reason}.`));
+  if (!found.can_tell) box.append(make('p', {id: 'cannot-tell'}, `It cannot be estimated: ${found.reason}.`));
   else {
     table(box, 'estimates-table', `Estimates with ${percent(found.level)} intervals; ★ recommended`, [
       ['score', e => e.metric, 'text'], ['estimate', e => e.value], ['from', e => e.low], ['to', e => e.high],

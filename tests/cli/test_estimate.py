@@ -1,7 +1,10 @@
 """The performance of a classifier on a target without labels."""
 
+import json
 import math
+import os
 import random
+import re
 import unittest
 
 from program import ProgramTest
@@ -27,6 +30,11 @@ def with_predictions(data):
         p = 1 / (1 + math.exp(-2 * x))
         table.append((x, y, 1 - p, p))
     return table
+
+
+def page_data(path):
+    with open(path, encoding="utf-8") as file:
+        return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', file.read(), re.S)[1])
 
 
 class Estimate(ProgramTest):
@@ -93,9 +101,39 @@ class Estimate(ProgramTest):
         far = self.write_rows("far.csv", ("x",), [(x,) for x, _ in rows(300, 12, 7)])
         found, _ = self.estimates(model, self.labelled, "--target", far)
         self.assertFalse(found["can_tell"])
+        self.assertEqual({e[k] for e in found["estimates"] for k in ("value", "low", "high")}, {None})
         text = self.run_ok("estimate", model, self.labelled, "--target", far).stdout
-        self.assertIn("cannot be told", text)
+        self.assertIn("cannot be estimated", text)
         self.assertNotIn("doubly_robust", text)
+
+    def test_report(self):
+        model = self.path("m.json")
+        self.run_ok("fit", self.train, "--target", self.target, "--label", "y", "--method", "lr", "-o", model)
+        page = self.path("page.html")
+        call = (model, self.labelled, "--target", self.target, "--truth", self.truth, "--level", "0.8")
+        found, by_name = self.estimates(*call, "--report", page)
+        shown = page_data(page)
+        self.assertEqual((shown["kind"], shown["data"]), ("estimate", found))
+        self.assertEqual(shown["made"]["files"], [self.labelled, self.target, self.truth])
+        self.assertEqual(shown["made"]["label"], "y")
+        trust = found["diagnosis"]["recommendation"]["trust"]
+        accuracy = by_name["accuracy", "doubly_robust"]
+        self.assertEqual([trust["expected"][k] for k in ("accuracy", "low", "high", "level")],
+                         [accuracy[k] for k in ("value", "low", "high")] + [0.8])
+        self.assertIn("80% interval", trust["basis"])
+        self.assertEqual([v["name"] for v in found["diagnosis"]["views"]], ["x"])  # not the label
+        # The same numbers without a page, and from predictions in columns.
+        plain, _ = self.estimates(*call)
+        self.assertEqual({k: v for k, v in found.items() if k != "diagnosis"}, plain)
+        paths = []
+        for path in (self.labelled, self.target):
+            paths.append(self.path("predicted-" + os.path.basename(path)))
+            self.run_ok("predict", model, path, "--keep", "x,y" if path == self.labelled else "x", "-o", paths[-1])
+        other, _ = self.estimates(paths[0], "--target", paths[1], "--label", "y", "--report", page)
+        for a, b in zip(self.estimates(*call[:4])[0]["estimates"], other["estimates"], strict=True):
+            self.assertAlmostEqual(a["value"], b["value"], 9)
+        self.assertEqual([v["name"] for v in other["diagnosis"]["views"]], ["x"])  # no prediction either
+        self.assertIn("Report: " + page, self.run_ok("estimate", *call, "--report", page).stdout)
 
     def test_bad_input(self):
         model = self.path("m.json")
@@ -105,9 +143,15 @@ class Estimate(ProgramTest):
         self.assert_fails(2, "estimate", model, "--target", self.target, says=["not fitted to"])
         self.assert_fails(1, "estimate", self.labelled, "--target", self.target, "--label", "y",
                           says=["labelled.csv", "p:<class>"])
+        self.assert_fails(1, "estimate", "mode.json", self.labelled, "--target", self.target,
+                          says=["mode.json: there is no such file; check the path"])
+        self.assert_fails(1, "estimate", self.labelled, self.labelled, "--target", self.target,
+                          says=["labelled.csv: this is not a model file"])
         classes = self.write_rows("classes.csv", ("x", "y"), [(0, "maybe")] * 5)
         self.assert_fails(1, "estimate", model, classes, "--target", self.target,
                           says=["classes.csv:2", "maybe", "no, yes"])
+        self.assert_fails(1, *call, "--report", self.path("nowhere/page.html"), says=["there is no folder"])
+        self.assert_fails(2, *call, "--report", self.target, says=["--report", "target.csv"])
         one = self.write_rows("one.csv", ("x",), [(1,)])
         self.assert_fails(1, "estimate", model, self.labelled, "--target", one,
                           says=["two target rows"])

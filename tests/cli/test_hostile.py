@@ -149,6 +149,12 @@ class Hostile(ProgramTest):
                 body["encoder"] = {"format": "svmlight", "features": count, "index_base": 1}
                 self.load(sealed(json.dumps(body)))
 
+    def test_models_whose_views_claim_many_columns(self):
+        body = self.body()
+        for last in (2147483646, 2147483647):
+            body["views"] = {"names": ["all"], "columns": [[0, last]], "maps": [""]}
+            self.assertIn("views: names or columns are invalid", self.load(sealed(json.dumps(body))))
+
     # --- the program itself ---
 
     @unittest.skipUnless(shutil.which("readelf"), "readelf is not installed")

@@ -7,9 +7,11 @@ import json
 import lzma
 import os
 import pickle
+import shutil
+import subprocess
 import unittest
 
-from program import ProgramTest, shifted_data
+from program import PROGRAM, ProgramTest, shifted_data
 
 
 class Messages(ProgramTest):
@@ -23,6 +25,13 @@ class Messages(ProgramTest):
         result = self.run_ok("fit", train, "--label", label, "--method", "lr", "--lambda", "0.01", "-q", "-o",
                              self.model, *flags)
         return result.stderr.replace(self.folder + "/", "")
+
+    def test_several_processes_without_mpi(self):
+        alone = shutil.copy(PROGRAM, self.path("covshift"))  # no covshift-mpi beside it
+        for size, said in (("2", True), ("1", False)):
+            done = subprocess.run([alone, "--version"], env={**os.environ, "PMI_SIZE": size}, capture_output=True,
+                                  text=True, timeout=60, check=True)
+            self.assertEqual("built without MPI" in done.stderr, said, done.stderr)
 
     def says(self, code, text, *arguments):
         """The call fails with this code and says exactly this."""

@@ -39,6 +39,10 @@ class Recipes(unittest.TestCase):
         self.assertNotIn(self.version, text)  # read from CMakeLists.txt
         self.assertEqual(set(re.findall(r'"([\w-]+)/[0-9\[]', text)), {names[0] for names in NAMES.values()})
         self.assertIn('"build", "dist", f"covshift-{self.version}.tar.gz"', text)
+        platform = text_of("packaging/conan/debian.profile").split("[platform_requires]")[1].split()
+        self.assertEqual({name.split("/")[0] for name in platform}, {names[0] for names in NAMES.values()})
+        exact = set(re.findall(r'"([\w-]+/[0-9.]+)"', text))
+        self.assertEqual({name for name in platform if not name.startswith("zlib/")}, exact)
 
     def test_vcpkg(self):
         manifest = json.loads(text_of("packaging/vcpkg/covshift/vcpkg.json"))

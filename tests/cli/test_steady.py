@@ -85,6 +85,26 @@ class Steady(ProgramTest):
     def test_without_a_shift(self):
         self.check(self.people(400, 3, 0), self.people(300, 4, 0))
 
+    @staticmethod
+    def texts(count, seed, words):
+        """Shares of a hundred words, most of them rare: each column ranges over many of its deviations, and what a
+        digit moves adds up. Every tenth row is a copy."""
+        draws = random.Random(seed)
+        header = [f"w{j}" for j in range(words)] + ["label"]
+        rows = []
+        for i in range(count):
+            if i % 10 == 9:
+                rows.append(rows[i // 2])
+                continue
+            found = [min(int(draws.expovariate(0.05)), words - 1) for _ in range(6)]
+            odds = 2 * sum(1 if j % 3 == 0 else -0.5 for j in found)
+            rows.append([found.count(j) / 6 for j in range(words)] +
+                        ["yes" if draws.random() < 1 / (1 + math.exp(-odds)) else "no"])
+        return header, rows
+
+    def test_rare_words_and_copies(self):
+        self.check(self.texts(300, 5, 100), self.texts(300, 6, 100), seed=False)
+
     @unittest.skipUnless(SHARED.exists(), "the shared data do not lie beside the checkout")
     def test_shared_task(self):
         tables = []

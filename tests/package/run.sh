@@ -11,10 +11,11 @@ cmake --install "$build" --prefix "$work/prefix" >"$work/install.log"
 # Moved, so that no path of the first place can be baked in.
 mv "$work/prefix" "$work/moved"
 
-# The installed headers are those that covshift/covshift.hpp includes, and itself.
+# The installed headers are those that covshift/covshift.hpp includes, itself, and the one that needs
+# MPI.
 root=$(cd "$here/../.." && pwd)
 sed -n 's/^#include "\(.*\)"$/\1/p' "$root/covshift/covshift.hpp" >"$work/public"
-echo covshift/covshift.hpp >>"$work/public"
+printf 'covshift/%s\n' covshift.hpp engine/mpi_reducer.hpp >>"$work/public"
 (cd "$work/moved/include" && find covshift -type f) | LC_ALL=C sort >"$work/installed"
 if ! LC_ALL=C sort "$work/public" | diff - "$work/installed"; then
   echo "covshift/covshift.hpp (<) and the installed headers (>) differ" >&2
