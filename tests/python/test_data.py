@@ -257,11 +257,18 @@ def test_columns_that_supply_densities(shifted):
 # --- memory ---
 
 MEASURE = """
-import resource, sys, numpy as np, warnings
+import numpy as np, warnings
 warnings.simplefilter("ignore")
 import covshift
 rows, cols = 20000, 1000
-def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+def status(field):
+    with open("/proc/self/status") as lines:
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(field))
+def growth(call):
+    with open("/proc/self/clear_refs", "w") as refs: refs.write("5")  # forgets the peak so far
+    before = status("VmRSS")
+    call()
+    return status("VmHWM") - before
 def matrix(dtype):
     X = np.empty((rows, cols), dtype=dtype)
     rng = np.random.default_rng(0)
@@ -272,13 +279,9 @@ y = (X[:, 0] > 0).astype(int)
 warm = slice(0, 400)
 covshift.lr(lam=0.1, scale="none", max_iter=2).fit(X[warm], y[warm]).predict_proba(X[warm])
 model = covshift.lr(lam=0.1).fit(X[warm], y[warm])
-before = peak()
-covshift.lr(lam=0.1, scale="none", max_iter=2, threads=2).fit(X, y)
-fit = peak() - before
-model.predict_proba(X)
-predict = peak() - before - fit
-covshift.lr(lam=0.1, scale="unit", max_iter=2, threads=2).fit(X, y)
-scaled = peak() - before
+fit = growth(lambda: covshift.lr(lam=0.1, scale="none", max_iter=2, threads=2).fit(X, y))
+predict = growth(lambda: model.predict_proba(X))
+scaled = growth(lambda: covshift.lr(lam=0.1, scale="unit", max_iter=2, threads=2).fit(X, y))
 print(X.nbytes, fit, predict, scaled)
 """
 
