@@ -3,6 +3,7 @@
 
     scripts/trust.py PROGRAM FOLDER    # FOLDER/TASK/{train,target,truth}.csv.gz, label in column `label`
     scripts/trust.py PROGRAM 100       # as many simulated tasks, with shifts from none to no overlap
+    scripts/trust.py PROGRAM power     # is the power that a diagnosis states that of its test?
 
 Compares without labels of the target, as a user would, and scores the answer with the labels: a row of the
 table in docs/diagnose.md for each task, and for each rule that was tried how it fares.
@@ -25,14 +26,14 @@ def run(program, folder, methods, *more):
     return json.loads(subprocess.run(command + list(more), check=True, capture_output=True, text=True).stdout)
 
 
-def answer(task, margin=0.05, some=0.05, most=0.5):
+def answer(task, margin=0.05, some=0.05, most=0.5, power=0.8):
     """The rule of covshift/diagnose/trust.cpp with other thresholds."""
     if task["unsupported"] >= most:
         return "no"
     if task["gain"] <= 0 and task["reliable"]:
         return "no"
     if not task["shift"]:
-        return "yes"
+        return "yes" if task["power"] >= power else "partly"
     if task["unsupported"] >= some and task["unsupported"] > 2 * task["chance"]:
         return "partly"
     return "yes" if task["reliable"] and task["largest_drop"] <= margin else "partly"
@@ -52,7 +53,7 @@ def measure(program, folder):
     expected, support = trust["expected"], seen["diagnosis"]["support"]
     return {
         "task": os.path.basename(folder), "answer": trust["answer"], "code": trust["code"],
-        "shift": seen["diagnosis"]["shift"], "unsupported": support["share"], "chance": support["expected"],
+        "shift": seen["diagnosis"]["shift"], "power": seen["diagnosis"]["power"], "unsupported": support["share"], "chance": support["expected"],
         **{k: expected[k] for k in ("reliable", "accuracy", "low", "high", "training", "largest_drop", "gain")},
         "truth": true["methods"][0]["truth"]["accuracy"], "true_gain": true["methods"][0]["gain"]["value"],
     }
@@ -82,7 +83,36 @@ def write(folder, name, header, rows):
         csv.writer(file).writerows([header, *rows])
 
 
+def diagnosed(program, folder, draw, rows, columns, length):
+    """A diagnosis of normal samples; the target is moved in a random direction."""
+    shift = [draw.gauss(0, 1) for _ in range(columns)]
+    norm = math.sqrt(sum(x * x for x in shift))
+    for name, size in (("train", 0), ("target", length / norm)):
+        x = [[draw.gauss(size * s, 1) for s in shift] for _ in range(rows)]
+        write(folder, name, [f"x{j}" for j in range(columns)], x)
+    files = [os.path.join(folder, name + ".csv.gz") for name in ("train", "target")]
+    command = [program, "diagnose", *files, "--json", "--threads", "1"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def power(program, draws=60):
+    print("| rows | columns | power stated: mean (range) | found | \"yes\" without shift | \"yes\" with it |")
+    print("|---|---|---|---|---|---|")
+    draw = random.Random(1)
+    for rows, columns in ((40, 2), (100, 2), (200, 2), (100, 10), (300, 10), (200, 50), (600, 50), (100, 500), (800, 500)):
+        with tempfile.TemporaryDirectory() as folder:
+            same = [diagnosed(program, folder, draw, rows, columns, 0) for _ in range(draws)]
+            moved = [diagnosed(program, folder, draw, rows, columns, 0.5) for _ in range(draws)]
+        stated = [d["power"] for d in same if not d["shift"]]
+        yes = [sum(d["recommendation"]["trust"]["answer"] == "yes" for d in both) / draws for both in (same, moved)]
+        print(f"| {rows} | {columns} | {sum(stated) / len(stated):.2f} ({min(stated):.2f} to {max(stated):.2f}) "
+              f"| {sum(d['shift'] for d in moved) / draws:.2f} | {100 * yes[0]:.0f}% | {100 * yes[1]:.0f}% |", flush=True)
+
+
 def main(program, folder):
+    if folder == "power":
+        power(program)
+        return
     if folder.isdigit():
         with tempfile.TemporaryDirectory() as made:
             simulate(made, int(folder))

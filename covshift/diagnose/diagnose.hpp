@@ -67,6 +67,12 @@ struct DomainTest {
   /// 1 if a sample has only one row.
   double p_value = 1;
   int permutations = 0;
+  /// A small shift, in standard deviations of the direction it takes: it costs a logistic model no
+  /// more than 0.06 of its accuracy.
+  static constexpr double planted_shift = 0.5;
+  /// The share of shifts of this size in random directions, planted in rows that were assigned to
+  /// samples at random, that the test finds. Empty: not measured, because the p-value is small.
+  std::optional<double> power;
   std::size_t train_rows = 0;  ///< used by the permutations
   std::size_t target_rows = 0;
 };

@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "covshift/base/random.hpp"
@@ -17,6 +18,7 @@ using Vector = Eigen::VectorXd;
 
 constexpr Index most_at_once = 500;  // permutations: memory is rows times this
 constexpr double largest_z = 6;      // before squaring: limits the influence of outliers
+constexpr int planted = 100;         // shifts to measure the power with
 
 /// The pooled samples, training rows first, in the columns of the discriminant.
 class Pool {
@@ -68,12 +70,13 @@ struct FoldSums {
 
 /// The factored covariance of the pooled samples plus a ridge.
 struct Covariance {
+  double rows;
   Vector scale;
   Eigen::LLT<Matrix2> factor;
   Matrix2 s;
 
-  explicit Covariance(const FoldSums& sums) {
-    const double n = sums.n_train + sums.n_target;
+  explicit Covariance(const FoldSums& sums) : rows(sums.n_train + sums.n_target) {
+    const double n = rows;
     const Vector mean = (sums.train + sums.target) / n;
     s = sums.gram.selfadjointView<Eigen::Lower>();
     s = s / n - mean * mean.transpose();
@@ -86,6 +89,14 @@ struct Covariance {
     scaled.diagonal().array() += std::max(1e-6, static_cast<double>(s.rows()) / n);
     scaled.diagonal() = (scale.array() > 0).select(scaled.diagonal(), 1.0);
     factor.compute(scaled);
+  }
+  /// The number of columns that are not linear functions of others; all, if rows are too few to
+  /// say.
+  [[nodiscard]] Index rank() const {
+    const Index columns = (scale.array() > 0).count();
+    const Matrix2 correlation = scale.asDiagonal() * s * scale.asDiagonal();
+    const Index found = (correlation.ldlt().vectorD().array() > 1e-9).count();
+    return std::max<Index>(1, static_cast<double>(found) + 1 < rows ? found : columns);
   }
   [[nodiscard]] Matrix2 solve(const Matrix2& difference) const {
     return scale.asDiagonal() * factor.solve(scale.asDiagonal() * difference);
@@ -245,45 +256,113 @@ void column_areas(const Matrix2& score, const Matrix2& label, double* area) {
   }
 }
 
-/// The mean AUC over folds of the data (first) and of each permutation.
-std::vector<double> permuted_areas(DealtRows dealt, int permutations, std::uint64_t seed,
-                                   int threads) {
-  const std::size_t count = dealt.z.size();
-  const Index d = dealt.z[0].rows();
-  const std::vector<FoldSums> rest = others(dealt.sums);
-  const std::vector<Covariance> covariance(rest.begin(), rest.end());
-  Random random(seed + 1);
-  std::vector<std::vector<double>> area(count, std::vector<double>(permutations + 1));
-  std::vector<Matrix2> label(count);  // rows x permutations
-  std::vector<Matrix2> target(count);
-  const Index columns = permutations + 1;
-  for (Index first = 0; first < columns; first += most_at_once) {
-    const Index some = std::min(most_at_once, columns - first);
-    for (std::size_t f = 0; f < count; ++f) {
-      Vector& sample = dealt.sample[f];
-      label[f].resize(sample.size(), some);
-      for (Index b = 0; b < some; ++b) {
-        if (first + b > 0) random.shuffle(std::span(sample.data(), sample.size()));
-        label[f].col(b) = sample;
+/// Assigns rows to samples at random, within each fold, and tests as the data are tested.
+class Permutations {
+ public:
+  Permutations(DealtRows dealt, std::uint64_t seed, int threads)
+      : dealt_(std::move(dealt)),
+        rest_(others(dealt_.sums)),
+        covariance_(rest_.begin(), rest_.end()),
+        random_(seed),
+        threads_(threads) {}
+
+  /// The mean AUC over folds of the data (first) and of each permutation.
+  std::vector<double> areas(int permutations) { return tested(permutations + 1, 0); }
+  /// The same of permutations whose target is then shifted: in a random direction, by `length`
+  /// standard deviations, one for each.
+  std::vector<double> shifted_areas(int count, double length) { return tested(count, length); }
+
+ private:
+  std::vector<double> tested(Index columns, double length) {
+    const std::size_t count = dealt_.z.size();
+    std::vector<double> mean(static_cast<std::size_t>(columns), 0.0);
+    std::vector<Matrix2> label(count);  // rows x permutations
+    std::vector<Matrix2> target(count);
+    std::vector<std::vector<double>> area(count);
+    for (Index first = 0; first < columns; first += most_at_once) {
+      const Index some = std::min(most_at_once, columns - first);
+      for (std::size_t f = 0; f < count; ++f) {
+        Vector& sample = dealt_.sample[f];
+        label[f].resize(sample.size(), some);
+        for (Index b = 0; b < some; ++b) {
+          if (first + b > 0 || length > 0) random_.shuffle(std::span(sample.data(), sample.size()));
+          label[f].col(b) = sample;
+        }
+      }
+      const Matrix2 shift = length > 0 ? random_shifts(some, length) : Matrix2();
+      parallel_tasks(threads_, count, [&](std::size_t f) { target[f] = dealt_.z[f] * label[f]; });
+      parallel_tasks(threads_, count, [&](std::size_t f) {
+        Matrix2 sum = Matrix2::Zero(dealt_.z[f].rows(), some);
+        for (std::size_t g = 0; g < count; ++g) {
+          if (g != f) sum += target[g];
+        }
+        area[f].resize(some);
+        column_areas(scores(f, sum, label[f], shift), label[f], area[f].data());
+      });
+      for (std::size_t f = 0; f < count; ++f) {
+        for (Index b = 0; b < some; ++b) mean[first + b] += area[f][b];
       }
     }
-    parallel_tasks(threads, count, [&](std::size_t f) { target[f] = dealt.z[f] * label[f]; });
-    parallel_tasks(threads, count, [&](std::size_t f) {
-      Matrix2 sum = Matrix2::Zero(d, some);
-      for (std::size_t g = 0; g < count; ++g) {
-        if (g != f) sum += target[g];
-      }
-      const Matrix2 difference =
-          sum / rest[f].n_target - ((-sum).colwise() + rest[f].train) / rest[f].n_train;
-      const Matrix2 score = dealt.z[f].transpose() * covariance[f].solve(difference);
-      column_areas(score, label[f], area[f].data() + first);
-    });
+    for (double& a : mean) a /= static_cast<double>(count);
+    return mean;
   }
-  for (std::size_t f = 1; f < count; ++f) {
-    for (std::size_t b = 0; b < area[0].size(); ++b) area[0][b] += area[f][b];
+
+  /// Of the rows of fold f; `sum`: of the target rows of the other folds.
+  [[nodiscard]] Matrix2 scores(std::size_t f, const Matrix2& sum, const Matrix2& label,
+                               const Matrix2& shift) const {
+    const double n = rest_[f].n_train;
+    const double m = rest_[f].n_target;
+    const Matrix2 difference = sum / m - ((-sum).colwise() + rest_[f].train) / n;
+    Matrix2 u = covariance_[f].solve(difference);
+    if (shift.size() == 0) return dealt_.z[f].transpose() * u;
+    // The covariance S within the samples, which a shift leaves as it is, and with which the
+    // direction is the same as with that of the pooled samples, is S - share d d', d: difference.
+    const double share = n * m / ((n + m) * (n + m));
+    const Matrix2 moved = covariance_[f].solve(shift);
+    for (Index b = 0; b < u.cols(); ++b) {
+      const double own = share * difference.col(b).dot(u.col(b));
+      const double both = own + share * difference.col(b).dot(moved.col(b));
+      u.col(b) = (1 + both / (1 - own)) * u.col(b) + moved.col(b);
+    }
+    const Eigen::RowVectorXd step = shift.cwiseProduct(u).colwise().sum();
+    return dealt_.z[f].transpose() * u + label * step.asDiagonal();
   }
-  for (double& a : area[0]) a /= static_cast<double>(count);
-  return area[0];
+
+  /// Combinations of rows with random weights: as likely in one direction as in another if columns
+  /// are measured so that they are uncorrelated and of variance 1. There their length is on average
+  /// (of its square) `length`.
+  Matrix2 random_shifts(Index count, double length) {
+    FoldSums all = dealt_.sums[0];
+    for (std::size_t f = 1; f < dealt_.sums.size(); ++f) all.add(dealt_.sums[f], 1);
+    const double n = all.n_train + all.n_target;
+    Matrix2 shift = Matrix2::Zero(all.train.size(), count);
+    for (const Matrix2& z : dealt_.z) {
+      const Matrix2 weight =
+          Matrix2::NullaryExpr(z.cols(), count, [&](Index, Index) { return random_.normal(); });
+      shift += z * weight - (all.train / n) * weight.colwise().sum();
+    }
+    return shift * (length / std::sqrt(n * static_cast<double>(Covariance(all).rank())));
+  }
+
+  DealtRows dealt_;
+  std::vector<FoldSums> rest_;
+  std::vector<Covariance> covariance_;
+  Random random_;
+  int threads_;
+};
+
+/// The share of shifts of `planted_shift` that the test finds, where permutations have these AUCs.
+double power_of(Permutations& permutations, std::vector<double> permuted, double length,
+                double level) {
+  const double allowed = std::floor(level * (1 + static_cast<double>(permuted.size())) + 1e-9) - 1;
+  if (allowed < 0) return 0;  // too few permutations for any p-value to be as small as the level
+  const std::size_t rank = std::min(static_cast<std::size_t>(allowed), permuted.size() - 1);
+  std::nth_element(permuted.begin(), permuted.begin() + static_cast<std::ptrdiff_t>(rank),
+                   permuted.end(), std::greater<>());
+  const std::vector<double> found = permutations.shifted_areas(planted, length);
+  const auto above =
+      std::count_if(found.begin(), found.end(), [&](double a) { return a > permuted[rank]; });
+  return static_cast<double>(above) / static_cast<double>(found.size());
 }
 
 }  // namespace
@@ -314,13 +393,18 @@ DomainScores domain_test(const Rows& train, const Rows& target, const RowSpace& 
   test.train_rows = std::min(train.size(), most);
   test.target_rows = std::min(target.size(), most);
   test.permutations = options.permutations;
-  const std::vector<double> permuted =
-      permuted_areas(gather(pool, folds, test.train_rows, test.target_rows, train.size()),
-                     options.permutations, options.seed, options.threads);
+  Permutations permutations(gather(pool, folds, test.train_rows, test.target_rows, train.size()),
+                            options.seed + 1, options.threads);
+  std::vector<double> permuted = permutations.areas(options.permutations);
   // Areas that differ only by rounding are equal.
   const auto as_large = std::count_if(permuted.begin() + 1, permuted.end(),
                                       [&](double a) { return a >= permuted[0] - 1e-12; });
   test.p_value = (1.0 + static_cast<double>(as_large)) / (1.0 + options.permutations);
+  if (test.p_value > options.level) {
+    permuted.erase(permuted.begin());
+    test.power = power_of(permutations, std::move(permuted),
+                          DomainTest::planted_shift * space.kept(), options.level);
+  }
   return result;
 }
 

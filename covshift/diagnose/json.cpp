@@ -132,6 +132,7 @@ nlohmann::ordered_json to_json(const Diagnosis& d) {
           {"level", d.level},
           {"permutations", d.test.permutations},
           {"permutation_rows", {{"train", d.test.train_rows}, {"target", d.test.target_rows}}},
+          {"power", d.test.power ? Json(*d.test.power) : Json(nullptr)},
           {"ratio", d.ratio},
           {"effective_sample_size", d.effective_sample_size},
           {"fitted_sample_size", d.fitted_sample_size},

@@ -83,13 +83,14 @@ class Writer {
   }
 
   void no_shift() {
-    set(Verdict::none, "No shift is visible: training and target cannot be told apart.");
-    constexpr std::size_t few = 50;
-    const std::size_t rows = std::min(d_.train_rows, d_.target_rows);
-    if (rows < few) {
-      reason("few-rows", static_cast<double>(rows), few,
-             fmt::format("With {} rows in a sample only a large shift is detectable.", rows));
-    }
+    const double power = d_.test.power.value_or(0);
+    set(Verdict::none, power < enough_power
+                           ? "No shift is visible, but a small one would not be."
+                           : "No shift is visible: training and target cannot be told apart.");
+    reason("power", power, enough_power,
+           fmt::format("Of shifts by half a standard deviation, planted in these rows, the test "
+                       "finds {:.0f}%; fewer than {:.0f}% are no evidence.",
+                       100 * power, 100 * enough_power));
     out_.shifted_views.clear();
     out_.stable_views.clear();
     for (const ViewDivergence& v : d_.views) out_.stable_views.push_back(v.name);
@@ -194,6 +195,7 @@ TrustEvidence trust_evidence(const Diagnosis& d) {
           .tested = d.test.folds > 0,
           .shift = d.shifted(),
           .auc = d.test.auc,
+          .power = d.test.power.value_or(0),
           .effective_sample_size = d.effective_sample_size,
           .unsupported = d.support.share,
           .unsupported_by_chance = d.support.expected,

@@ -1,5 +1,8 @@
 #include "covshift/diagnose/row_space.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 #include "covshift/base/random.hpp"
 
 namespace covshift {
@@ -17,6 +20,18 @@ RowSpace::RowSpace(std::span<const double> mean, std::span<const double> deviati
     factor_.push_back(factor);
     offset_[dim] -= factor * mean[j];
   }
+}
+
+double RowSpace::kept() const {
+  std::vector<bool> used(dims(), false);
+  std::size_t varying = 0;
+  for (std::size_t j = 0; j < factor_.size(); ++j) {
+    if (factor_[j] == 0) continue;
+    used[dim_[j]] = true;
+    ++varying;
+  }
+  const auto together = std::count(used.begin(), used.end(), true);
+  return varying == 0 ? 1 : std::sqrt(static_cast<double>(together) / static_cast<double>(varying));
 }
 
 }  // namespace covshift

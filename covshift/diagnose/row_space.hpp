@@ -20,6 +20,9 @@ class RowSpace {
   RowSpace(std::span<const double> mean, std::span<const double> deviation, std::uint64_t seed);
 
   [[nodiscard]] std::size_t dims() const { return offset_.size(); }
+  /// How long a shift in the columns is in the dimensions, on average, in standard deviations: 1
+  /// unless columns are hashed.
+  [[nodiscard]] double kept() const;
   /// Row i as dims() numbers.
   template <typename T>
   void fill(const Rows& rows, std::size_t i, T* out) const {

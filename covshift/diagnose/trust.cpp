@@ -12,7 +12,6 @@ namespace {
 constexpr double tolerated_drop = 0.05;    // of the accuracy, for "yes"
 constexpr double some_unsupported = 0.05;  // a share of the target worth a warning
 constexpr double most_unsupported = 0.5;   // nothing is known about such a target
-constexpr std::size_t enough_rows = 50;    // with fewer, the test sees large shifts only
 
 /// A share in whole percent, without calling anything nothing or everything.
 std::string percent(double share) {
@@ -59,7 +58,6 @@ Rule by_performance(const TrustEvidence& e) {
 }
 
 Rule decide(const TrustEvidence& e) {
-  const std::size_t rows = std::min(e.train_rows, e.target_rows);
   const bool known = e.expected && e.expected->reliable;
   if (known && (e.expected->labels > 0 || e.expected->gain <= 0)) return by_performance(e);
   if (!e.tested) {
@@ -70,11 +68,11 @@ Rule decide(const TrustEvidence& e) {
             "Most new rows are unlike anything seen in training: what a model says about them is "
             "a guess."};
   }
-  if (!e.shift && rows < enough_rows) {
+  if (!e.shift && e.power < enough_power) {
     return {Trust::partly, "few-rows",
-            fmt::format("Nothing has visibly changed, but with {} rows only a large change would "
-                        "be visible.",
-                        rows)};
+            fmt::format("Nothing has visibly changed, but {} rows are too few to notice a small "
+                        "change.",
+                        std::min(e.train_rows, e.target_rows))};
   }
   if (!e.shift) {
     return {Trust::yes, "no-shift",
@@ -151,7 +149,9 @@ void describe_evidence(TrustAnswer& a) {
       e.shift ? fmt::format("Of a new and a training row, a test tells which is which in {} of "
                             "cases (50% is guessing).",
                             percent(e.auc))
-              : "A test cannot tell new rows from training rows better than chance.");
+              : fmt::format("A test cannot tell new rows from training rows better than chance; it "
+                            "would notice {} of changes by half a standard deviation.",
+                            percent(e.power)));
   if (e.shift && e.unsupported < most_unsupported) {  // weights say nothing about rows elsewhere
     a.evidence.push_back(
         fmt::format("Where the new rows are, the {} training rows count for {:.0f}.", e.train_rows,

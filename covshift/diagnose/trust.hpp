@@ -32,12 +32,17 @@ struct Expected {
   double gain = 0;
 };
 
+/// Without shift, "yes" asks for a test that finds this share of small shifts: one that finds
+/// nothing because it can find nothing is no evidence.
+inline constexpr double enough_power = 0.8;
+
 /// What was measured.
 struct TrustEvidence {
   std::size_t train_rows = 0, target_rows = 0;
   bool tested = false;  ///< for shift
   bool shift = false;
   double auc = 0.5;
+  double power = 0;  ///< share of small shifts that the test finds, if there is no shift
   double effective_sample_size = 0;
   double unsupported = 0;  ///< share of the target without training support
   double unsupported_by_chance = 0;

@@ -30,6 +30,7 @@ const GLOSSARY = {
   'density ratio': 'How many times likelier a row is in the target than in training: the weight of a training row.',
   'domain AUC': 'How often a test that sees one new and one training row says rightly which is which: 0.5 is guessing, 1 is always.',
   'p-value': 'How often chance alone would make two samples of the same kind look as different as these.',
+  'power of the test': 'The share of small changes, by half a standard deviation, that the test would have noticed. Below 80% it is no evidence that nothing has changed.',
   'symmetric KL': 'How far two distributions are apart, by the density ratio: 0 if they are the same; it has no upper limit.',
   'binned KL': 'The same from shares of the rows in bins: it also sees a change of spread or shape.',
   'view': 'A group of columns that is judged as a whole; here mostly one column.',
@@ -299,6 +300,7 @@ const bad = () => {
   const facts = [
     ['Domain AUC', {value: diagnosis.domain_auc, standard_error: diagnosis.domain_auc_standard_error}, estimate],
     ['p-value', diagnosis.p_value, short],
+    ...diagnosis.power === null ? [] : [['Power of the test', diagnosis.power, percent]],
     ['Effective sample size', diagnosis.effective_sample_size, x => x < 1000 ? x.toFixed(1) : count(x)],
     ['New rows without training support', diagnosis.support.share, percent],
     ['The same by chance', diagnosis.support.expected, percent]];

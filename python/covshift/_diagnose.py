@@ -31,6 +31,9 @@ class Diagnosis(Reported):
         Is there shift at all: ``p_value`` of a permutation test is at most ``level``.
     p_value, domain_auc : float
         Of that test; an AUC of 0.5 means that the samples are alike, 1 that they do not overlap.
+    power : float or None
+        Without shift, the share of shifts by half a standard deviation that the test would have found; if it
+        is below 0.8, that none was found says little.
     views : list of dict
         Where: name, kl, kl_binned, generalized, stable.
     effective_sample_size : float
@@ -51,6 +54,7 @@ class Diagnosis(Reported):
     shift: bool
     p_value: float
     domain_auc: float
+    power: float | None
     views: list[dict[str, Any]]
     features: list[dict[str, Any]]
     view_threshold: float

@@ -99,6 +99,108 @@ INSTANTIATE_TEST_SUITE_P(
                 }}),
     [](const auto& setting) { return std::string(setting.param.name); });
 
+struct Shifted {
+  const char* name;
+  std::size_t n, m;
+  std::vector<double> shift;  ///< one for each column, in standard deviations
+  std::function<void(Random&, const std::vector<double>& shift, double* row)> fill;
+};
+
+void PrintTo(const Shifted& setting, std::ostream* out) { *out << setting.name; }
+
+class Power : public testing::TestWithParam<Shifted> {};
+
+void independent(Random& random, const std::vector<double>& shift, double* row) {
+  for (const double s : shift) *row++ = random.normal() + s;
+}
+
+/// Every column is the one before it and something new.
+void walk(Random& random, const std::vector<double>& shift, double* row) {
+  double sum = 0;
+  for (const double s : shift) *row++ = sum += random.normal() + s;
+}
+
+void coins(Random& random, const std::vector<double>& shift, double* row) {
+  for (const double s : shift) *row++ = random.uniform() < 0.5 + s / 2 ? 1 : 0;
+}
+
+std::vector<double> in_one(std::size_t cols) {
+  std::vector<double> shift(cols, 0.0);
+  shift[cols / 2] = DomainTest::planted_shift;
+  return shift;
+}
+
+std::vector<double> in_all(std::size_t cols) {
+  return std::vector<double>(cols,
+                             DomainTest::planted_shift / std::sqrt(static_cast<double>(cols)));
+}
+
+TEST_P(Power, IsTheShareOfSuchShiftsThatAreFound) {
+  const Shifted& s = GetParam();
+  Random random(11);
+  const std::vector<double> none(s.shift.size(), 0.0);
+  const auto sample_of = [&](std::size_t rows, const std::vector<double>& shift) {
+    Matrix x;
+    x.rows = rows;
+    x.cols = shift.size();
+    x.values.resize(rows * x.cols);
+    for (std::size_t i = 0; i < rows; ++i) s.fill(random, shift, x.values.data() + i * x.cols);
+    return x;
+  };
+  constexpr int count = sanitized ? 10 : 60;
+  double power = 0;
+  int measured = 0;
+  int found = 0;
+  for (std::uint64_t draw = 0; draw < count; ++draw) {
+    const Matrix train = sample_of(s.n, none);
+    const DomainTest same = test_only(train, sample_of(s.m, none), draw);
+    EXPECT_EQ(same.power.has_value(), same.p_value > 0.05);
+    if (same.power) {
+      power += *same.power;
+      ++measured;
+    }
+    std::vector<double> shift = s.shift;  // up or down in each column: a random direction
+    for (double& x : shift) x = random.below(2) == 0 ? x : -x;
+    found += test_only(train, sample_of(s.m, shift), draw).p_value <= 0.05 ? 1 : 0;
+  }
+  RecordProperty("power", std::to_string(power / measured));
+  RecordProperty("found", found);
+  EXPECT_NEAR(power / measured, static_cast<double>(found) / count, sanitized ? 0.5 : 0.17);
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, Power,
+                         testing::Values(Shifted{"tiny", 25, 25, in_one(2), independent},
+                                         Shifted{"few", 100, 100, in_one(3), independent},
+                                         Shifted{"unequal", 60, 400, in_all(10), independent},
+                                         Shifted{"many", 200, 200, in_one(40), independent},
+                                         Shifted{"more", 150, 150, in_all(70), independent},
+                                         Shifted{"walk", 200, 150, in_all(30), walk},
+                                         Shifted{"coins", 150, 150, in_all(20), coins},
+                                         Shifted{"hashed", 300, 300, in_all(300), independent}),
+                         [](const auto& setting) { return std::string(setting.param.name); });
+
+TEST(Power, IsLittleWhereColumnsAreManyAndRowsFew) {
+  Random random(12);
+  double power = 0;
+  for (std::uint64_t draw = 0; draw < 10; ++draw) {
+    power += test_only(normal(random, 100, 500), normal(random, 100, 500), draw).power.value_or(0);
+  }
+  EXPECT_LT(power / 10, 0.2);
+}
+
+TEST(Power, IsThatOfTheLevelAsked) {
+  Random random(13);
+  const Matrix train = normal(random, 60, 4);
+  const Matrix target = normal(random, 60, 4);
+  DiagnoseOptions options;
+  options.level = 0.01;
+  const double strict = diagnosed(train, target, options).test.power.value_or(-1);
+  options.level = 0.2;
+  const double loose = diagnosed(train, target, options).test.power.value_or(-1);
+  EXPECT_GE(strict, 0);
+  EXPECT_LT(strict, loose);
+}
+
 TEST(DomainTest, DetectsAShiftOfTheMean) {
   Random random(3);
   int seen = 0;

@@ -31,6 +31,7 @@ TrustEvidence shifted() {
           .tested = true,
           .shift = true,
           .auc = 0.8,
+          .power = 0.99,
           .effective_sample_size = 400,
           .unsupported = 0.02,
           .unsupported_by_chance = 0.01,
@@ -125,12 +126,24 @@ TEST(Trust, ADiagnosisAloneSaysWhatTheInputsSay) {
   EXPECT_EQ(trust(e).performance, "Not measured");
   e.shift = false;
   EXPECT_EQ(trust(e).trust, Trust::yes);
-  e.target_rows = 49;
-  EXPECT_EQ(trust(e).code, "few-rows");
-  EXPECT_EQ(trust(e).trust, Trust::partly);
   e.tested = false;
   EXPECT_EQ(trust(e).trust, Trust::no);
   EXPECT_TRUE(to_json(trust(e))["expected"].is_null());
+}
+
+TEST(Trust, ATestThatWouldFindNothingIsNoEvidence) {
+  TrustEvidence e = shifted();
+  e.shift = false;
+  e.power = 0.8;
+  EXPECT_EQ(trust(e).code, "no-shift");
+  EXPECT_EQ(trust(e).trust, Trust::yes);
+  e.power = 0.79;
+  EXPECT_EQ(trust(e).code, "few-rows");
+  EXPECT_EQ(trust(e).trust, Trust::partly);
+  EXPECT_THAT(trust(e).headline, HasSubstr("800 rows are too few"));
+  EXPECT_THAT(trust(e).evidence[1], HasSubstr("would notice 79% of changes"));
+  e.shift = true;  // the power matters only where nothing was found
+  EXPECT_EQ(trust(e).trust, Trust::yes);
 }
 
 TEST(Trust, AnIntervalIsNamedByItsLevel) {
