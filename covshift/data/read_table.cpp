@@ -66,8 +66,12 @@ void refuse_foreign(ByteSource& source) {
   const std::string_view text = std::string_view(head).substr(first);
   const std::size_t next = text.size() > 1 ? text.find_first_not_of(" \t\r\n", 1) : text.npos;
   if (next == text.npos) return;
-  const bool lines = text.front() == '{' && text[next] == '"';
-  if (lines || (text.front() == '[' && (text[next] == '{' || text[next] == '['))) {
+  const bool object = text.front() == '{' && text[next] == '"';
+  if (object && text.find("\"format\": \"covshift ") != text.npos) {
+    fail_input("{}: this is a model file of covshift, not a table; name the data here", path);
+  }
+  if (object || (text.front() == '[' && (text[next] == '{' || text[next] == '['))) {
+    const bool lines = object && text.find('\n') > next;
     fail_input("{}: this is JSON{}, which the program does not read; {}", path,
                lines ? " lines" : "", convert("read_json", lines ? ", lines=True" : ""));
   }

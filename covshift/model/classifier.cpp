@@ -175,12 +175,12 @@ void add_share(const Solution& part, double share, Solution& all) {
 }  // namespace
 
 LambdaChoice LambdaChoice::parse(const std::string& text) {
-  if (text.empty()) return {};
+  if (text == "auto") return {};
   if (text == "cv") return {Kind::cv, 0};
   if (text == "iwcv") return {Kind::iwcv, 0};
   const std::optional<double> value = parse_number(text);
   if (!value || !(*value > 0) || !std::isfinite(*value)) {
-    fail_input("'{}' is not a positive number, cv or iwcv", text);
+    fail_input("lambda must be a positive number, auto, cv or iwcv, not {}", quoted_excerpt(text));
   }
   return {Kind::fixed, *value};
 }
