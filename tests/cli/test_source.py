@@ -80,6 +80,21 @@ def blocks(text):
                 yield begin + 1, end - begin - 1
 
 
+class Path(unittest.TestCase):
+    def test_every_step_is_where_the_page_says(self):
+        text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+        path = text[text.index("## The path of a row"):]
+        self.assertIn("\n15. ", path)
+        self.assertNotIn("\n16. ", path)
+        steps = re.findall(r"`([\w:]+)`\s\(`([\w/]+\.[ch]pp)`\)", path)
+        self.assertGreater(len(steps), 15)
+        for name, file in steps:
+            place = ROOT / file if (ROOT / file).exists() else ROOT / "covshift" / file
+            words = re.findall(r"\w+", place.read_text(encoding="utf-8"))
+            for part in name.split("::"):
+                self.assertIn(part, words, file)
+
+
 class Lengths(unittest.TestCase):
     def sources(self):
         for folder in ("covshift", "cli", "python", "playground", "fuzz", "bench", "tests", "scripts", "examples"):
