@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "covshift/base/names.hpp"
 #include "covshift/base/number.hpp"
 #include "covshift/data/readers.hpp"
 #include "covshift/data/table_blocks.hpp"
@@ -138,6 +139,13 @@ Table read_table(const std::string& path, const ReadOptions& options) {
   const Format* const format = format_of(path);
   ByteSource source(path, options.encoding, format == nullptr || !format->binary);
   return read_source(source, format, options);
+}
+
+std::string format_names() {
+  std::vector<std::string_view> names = {"CSV (.gz)"};
+  for (const Format& f : formats) names.push_back(f.name);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return listed(names);
 }
 
 struct TableBlocks::State {
