@@ -171,6 +171,14 @@ class Messages(ProgramTest):
                   "if this is UTF-16, say --encoding utf-16, else remove it\n",
                   "fit", self.path("z.csv"), "--label", "y", "-o", self.model)
 
+    def test_a_mark_of_utf_16_alone(self):
+        with open(self.path("b.csv"), "wb") as file:
+            file.write(b"\xff\xfe")
+        self.says(1, "covshift: b.csv: the file is empty; it needs at least one row of data\n",
+                  "fit", self.path("b.csv"), "--label", "y", "--method", "lr", "-o", self.model)
+        self.says(1, "covshift: b.csv: the file holds no view; write lines such as name = column, other*\n", "fit", self.train,
+                  "--label", "y", "--method", "lr", "--views", self.path("b.csv"), "-o", self.model)
+
     def test_identifiers_that_are_numbers(self):
         rows = [[i * 7919 % 100003, *row] for i, row in enumerate(self.rows)]
         train = self.write_rows("i.csv", ["user_id", *self.header], rows)
