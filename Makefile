@@ -63,7 +63,7 @@ coverage: ## what is promised against the truth, on simulated problems; an hour 
 	@build/bench/bench/coverage $(PROBLEMS)
 	@build/bench/bench/bounds $(or $(PROBLEMS),1000) $(METHODS)
 
-random-fits: all ## random fits on degenerate data: each converged or refused in words (docs/reliability.md; FITS=2400)
+random-fits: all ## random fits on degenerate data: each converges or ends in an error message (docs/reliability.md; FITS=2400)
 	@python3 bench/random_fits.py build/covshift $(FITS)
 
 promise-peers: all ## estimates and prediction sets beside nannyml, MAPIE and puncc (from the Python package index; PROBLEMS=40, DATA=folder)

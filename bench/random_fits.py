@@ -3,7 +3,7 @@
 
     bench/random_fits.py PROGRAM [COUNT] [SEED]        COUNT: 2400, SEED: 1
 
-Every fit must converge or be refused in words; a model must give finite probabilities that sum to 1, and its
+Every fit must converge or end in an error message; a model must give finite probabilities that sum to 1, and its
 duality gap must not be negative. Prints a table of what happened, the refusals with their number, and each
 failure with the command that repeats it; ends with code 1 if there was one. docs/reliability.md has the result.
 """

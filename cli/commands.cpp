@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "covshift/base/file.hpp"
+#include "covshift/data/read_table.hpp"
 #include "covshift/options/options.hpp"
 
 namespace covshift::cli {
@@ -89,7 +90,7 @@ Options operator+(Options options, Options more) {
 }
 
 Option train_file(std::string& path) {
-  return required(text({"TRAIN"}, path, "FILE", "Training data: CSV (.gz), svmlight, ARFF or NPY"));
+  return required(text({"TRAIN"}, path, "FILE", "Training data: " + format_names()));
 }
 Option target_file(std::string& path) {
   return text({"TARGET"}, path, "FILE",

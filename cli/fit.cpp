@@ -62,6 +62,9 @@ void print_choice(const Classifier& c) {
   fmt::print("  {}\n", printable(r.choice));
 }
 
+/// The ending of a counted noun.
+std::string_view plural(auto count) { return count == 1 ? "" : "s"; }
+
 void report_missing(const Preparation& preparation) {
   const nlohmann::ordered_json report = preparation.missing_report();
   if (report.is_null()) return;
@@ -83,9 +86,9 @@ void report_text(const Model& model, const Flags& flags) {
   const Classifier& c = model.classifier();
   const FitReport& r = c.report();
   const Solution& s = r.solution;
-  fmt::print("{} ({} loss, generalize {}), {} classes, {} features\n", c.method(),
+  fmt::print("{} ({} loss, generalize {}), {} classes, {} feature{}\n", c.method(),
              printable(c.game().name()), c.generalize(), model.preparation().classes().size(),
-             c.cols());
+             c.cols(), plural(c.cols()));
   const Features& features = c.components().front().features;
   if (c.components().size() == 1 && !features.identity()) {
     const std::vector<std::string> maps = features.maps();
@@ -95,8 +98,8 @@ void report_text(const Model& model, const Flags& flags) {
                maps.size() > shown_maps ? ", ..." : "");
   }
   print_choice(c);
-  fmt::print("  {} after {} iterations: objective {:.8g}, duality gap {:.2g}\n",
-             to_string(s.status), s.iterations, s.objective, s.gap);
+  fmt::print("  {} after {} iteration{}: objective {:.8g}, duality gap {:.2g}\n",
+             to_string(s.status), s.iterations, plural(s.iterations), s.objective, s.gap);
   report_missing(model.preparation());
   if (r.ratio) {
     fmt::print("  effective sample size {:.1f}; the heaviest example has {:.1f}% of the weight\n",

@@ -36,16 +36,6 @@ std::vector<std::string> matching(const std::string& name) {
   return files;
 }
 
-ReadOptions read_options(const PreparationOptions& options, const Common& common) {
-  ReadOptions read = common.read;
-  read.threads = common.threads;
-  const ColumnOptions& columns = options.columns;
-  read.text_columns = columns.categorical;
-  read.text_columns.insert(read.text_columns.end(), columns.dates.begin(), columns.dates.end());
-  if (!options.label.empty()) read.text_columns.push_back(options.label);
-  return read;
-}
-
 /// What all processes' rows say about the columns. Columns that some hold as text become text in
 /// `read`, and these processes read again.
 Summary learn(const Part& part, ReadOptions& read, const PreparationOptions& options,

@@ -98,17 +98,17 @@ void run(Flags flags, const Common& common) {
 
 void add_sample(CLI::App& app, Common& common) {
   auto flags = std::make_shared<Flags>();
-  add_command(
-      app, common, "sample", "Draw a training and a target sample under shift, as in the paper",
-      Options{
-          required(text({"DATA"}, flags->data, "FILE", "Labelled data: CSV (.gz), ARFF or NPY")),
-          required(text({"--label"}, flags->label, "COLUMN", "Column of the class")),
-          required(text({"--train-output"}, flags->train_output, "FILE",
-                        "CSV file for the training sample")),
-          required(text({"--target-output"}, flags->target_output, "FILE",
-                        "CSV file for the target sample, with its labels")),
-          text({"--feature"}, flags->feature, "random|COLUMN", "Column to split by")} +
-          sampling_options(flags->sampling) + file_options(common.read))
+  add_command(app, common, "sample",
+              "Draw a training and a target sample under shift, as in the paper",
+              Options{required(text({"DATA"}, flags->data, "FILE",
+                                    "Labelled data: a table of columns, not svmlight")),
+                      required(text({"--label"}, flags->label, "COLUMN", "Column of the class")),
+                      required(text({"--train-output"}, flags->train_output, "FILE",
+                                    "CSV file for the training sample")),
+                      required(text({"--target-output"}, flags->target_output, "FILE",
+                                    "CSV file for the target sample, with its labels")),
+                      text({"--feature"}, flags->feature, "random|COLUMN", "Column to split by")} +
+                  sampling_options(flags->sampling) + file_options(common.read))
       .callback([flags, &common] { run(*flags, common); });
 }
 

@@ -47,16 +47,6 @@ std::size_t encoding_block(const Encoder& encoder, const MemoryOptions& memory) 
   return memory.block() * encoder.source_count() / encoder.cols() + 1;
 }
 
-ReadOptions read_options(const PreparationOptions& options, const Common& common) {
-  ReadOptions read = common.read;
-  read.threads = common.threads;
-  const ColumnOptions& columns = options.columns;
-  read.text_columns = columns.categorical;
-  read.text_columns.insert(read.text_columns.end(), columns.dates.begin(), columns.dates.end());
-  if (!options.label.empty()) read.text_columns.push_back(options.label);
-  return read;
-}
-
 /// The label of an svmlight file, which has no name, needs none.
 void find_label(TableBlocks& blocks, const ReadOptions& read, PreparationOptions& options) {
   if (!options.label.empty()) return;

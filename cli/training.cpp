@@ -20,17 +20,23 @@ std::vector<KeptColumn> kept_columns(const Table& table, const std::vector<std::
 
 }  // namespace
 
-PreparedFiles read_files(const std::string& train, const std::string& target,
-                         const std::string& label, bool labelled, PreparationOptions options,
-                         const Common& common) {
+ReadOptions read_options(const PreparationOptions& options, const Common& common) {
   ReadOptions read = common.read;
   read.threads = common.threads;
   const ColumnOptions& columns = options.columns;
   read.text_columns = columns.categorical;
   read.text_columns.insert(read.text_columns.end(), columns.dates.begin(), columns.dates.end());
-  if (!label.empty()) read.text_columns.push_back(label);
+  if (!options.label.empty()) read.text_columns.push_back(options.label);
+  return read;
+}
+
+PreparedFiles read_files(const std::string& train, const std::string& target,
+                         const std::string& label, bool labelled, PreparationOptions options,
+                         const Common& common) {
+  options.label = label;
+  ReadOptions read = read_options(options, common);
   Table table = read_data(train, read);
-  options.label = label.empty() && table.sparse ? std::string(unnamed_label) : label;
+  if (label.empty() && table.sparse) options.label = unnamed_label;
   if (labelled && options.label.empty()) {
     throw CLI::ValidationError("--label", "name the column that holds the class");
   }
@@ -44,9 +50,10 @@ PreparedFiles read_files(const std::string& train, const std::string& target,
   if (!target.empty()) {
     ReadOptions other = preparation.read_options(read);
     // As text, so that they are copied as they are written: 007.
-    other.text_columns.insert(other.text_columns.end(), columns.keep.begin(), columns.keep.end());
+    const std::vector<std::string>& keep = options.columns.keep;
+    other.text_columns.insert(other.text_columns.end(), keep.begin(), keep.end());
     table = read_data(target, other);
-    kept = kept_columns(table, columns.keep);
+    kept = kept_columns(table, keep);
     target_rows = preparation.encode(table, common.threads);
     table = {};
   }

@@ -31,6 +31,8 @@ struct PreparedFiles {
 PreparedFiles read_files(const std::string& train, const std::string& target,
                          const std::string& label, bool labelled, PreparationOptions options,
                          const Common& common);
+/// How the first file is read: labels, categories and dates as text.
+ReadOptions read_options(const PreparationOptions& options, const Common& common);
 void print_warnings(const PreparedRows& rows);
 /// Reads a data file and says what had to be assumed about it.
 Table read_data(const std::string& path, const ReadOptions& options);

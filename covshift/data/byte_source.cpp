@@ -266,7 +266,8 @@ std::size_t ByteSource::read(std::string& out, std::size_t count) {
       return read;
     }
     const std::size_t got = std::min(wanted, s.memory->size() - s.position);
-    std::memcpy(to, s.memory->data() + s.position, got);
+    // Of an empty text (a mark of UTF-16 alone) there is no address to copy from.
+    if (got > 0) std::memcpy(to, s.memory->data() + s.position, got);
     s.position += got;
     return got;
   };

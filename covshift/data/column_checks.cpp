@@ -152,19 +152,32 @@ void check_size(const Summary& train, const Encoder& encoder, std::vector<std::s
       train.source, name, *widest, train.rows, bytes / 1e9, name));
 }
 
+void warn_of_useless(const Summary& train, const std::vector<std::string>& columns,
+                     std::string_view what, std::vector<std::string>& out) {
+  if (columns.empty()) return;
+  const bool one = columns.size() == 1;
+  out.push_back(fmt::format("{}: {} {} ({}) and cannot help; leave {} out (--drop {})",
+                            train.source,
+                            one ? "one column has" : fmt::format("{} columns have", columns.size()),
+                            what, some(columns, ", "), one ? "it" : "them", some(columns, ",")));
+}
+
 }  // namespace
 
 std::vector<std::string> column_warnings(const Summary& train, const Encoder& encoder) {
   std::vector<std::string> out;
   if (train.svmlight || train.matrix) return out;
   std::vector<std::string> constants;
+  std::vector<std::string> empty;
   std::array<Alike, 2> commas;
   std::size_t source = 0;
   for (const ColumnSummary& column : train.columns) {
     using Role = ColumnSummary::Role;
     if (column.role == Role::none || column.role == Role::label) continue;
     const std::size_t s = source++;  // features are the encoder's, in this order
-    if (train.rows > 1 && column.same) {
+    if (column.missing == train.rows) {
+      empty.push_back(column.name);
+    } else if (train.rows > 1 && column.same) {
       constants.push_back(column.name);
     } else if (!column.text && train.rows >= few_rows && column.counts_up) {
       out.push_back(fmt::format("{}: column '{}' numbers the rows; leave it out (--drop {})",
@@ -185,14 +198,8 @@ std::vector<std::string> column_warnings(const Summary& train, const Encoder& en
     }
   }
   warn_of_commas(train, commas, out);
-  if (!constants.empty()) {
-    out.push_back(fmt::format(
-        "{}: {} the same value in every row ({}) and cannot help; leave {} out "
-        "(--drop {})",
-        train.source,
-        constants.size() == 1 ? "one column has" : fmt::format("{} columns have", constants.size()),
-        some(constants, ", "), constants.size() == 1 ? "it" : "them", some(constants, ",")));
-  }
+  warn_of_useless(train, constants, "the same value in every row", out);
+  warn_of_useless(train, empty, "no value in any row", out);
   check_size(train, encoder, out);
   check_label(train, out);
   return out;

@@ -171,6 +171,12 @@ class ChunkParser {
       if (!parse_field(columns - 1, ignored)) return false;
       ++found;
     }
+    if (columns == 1) {
+      return problem(row_line, 2,
+                     fmt::format("this line has {} fields, those above have 1; remove titles and "
+                                 "comments from the top of the file",
+                                 found));
+    }
     return problem(row_line, std::min(columns, found) + 1,
                    fmt::format("expected {} fields, found {}; give every row the same fields, and "
                                "quote a field that holds the delimiter{}",

@@ -136,7 +136,7 @@ Encoder::Source Encoder::fit_column(const ColumnSummary& column, std::size_t row
     const auto order = column.unreadable ? first_way(orders, column.ways) : std::nullopt;
     if (!order) {
       fail_input(
-          "{}: column {} should hold dates, but {} is none, or their days and months are mixed; "
+          "{}: column {} should hold dates, but {} is not one, or their days and months are mixed; "
           "write them as 2020-01-31, 31.01.2020 or 01/31/2020, all in one way",
           spot.where, quoted_excerpt(column.name), quoted_excerpt(spot.text));
     }

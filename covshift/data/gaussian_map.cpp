@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/smooth_order.hpp"
 
@@ -22,7 +23,7 @@ double weight_of(std::span<const double> weight, std::size_t i) {
 
 std::vector<double> finite_field(const nlohmann::json& json, const char* name) {
   auto values = json_field<std::vector<double>>(json, name, "features");
-  if (!std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); })) {
+  if (!all_finite(values)) {
     fail_input("features: '{}' has a number that is not finite", name);
   }
   return values;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "covshift/base/names.hpp"
 #include "covshift/base/number.hpp"
 #include "covshift/data/readers.hpp"
 #include "covshift/data/table_blocks.hpp"
@@ -66,8 +67,12 @@ void refuse_foreign(ByteSource& source) {
   const std::string_view text = std::string_view(head).substr(first);
   const std::size_t next = text.size() > 1 ? text.find_first_not_of(" \t\r\n", 1) : text.npos;
   if (next == text.npos) return;
-  const bool lines = text.front() == '{' && text[next] == '"';
-  if (lines || (text.front() == '[' && (text[next] == '{' || text[next] == '['))) {
+  const bool object = text.front() == '{' && text[next] == '"';
+  if (object && text.find("\"format\": \"covshift ") != text.npos) {
+    fail_input("{}: this is a model file of covshift, not a table; name the data here", path);
+  }
+  if (object || (text.front() == '[' && (text[next] == '{' || text[next] == '['))) {
+    const bool lines = object && text.find('\n') > next;
     fail_input("{}: this is JSON{}, which the program does not read; {}", path,
                lines ? " lines" : "", convert("read_json", lines ? ", lines=True" : ""));
   }
@@ -134,6 +139,13 @@ Table read_table(const std::string& path, const ReadOptions& options) {
   const Format* const format = format_of(path);
   ByteSource source(path, options.encoding, format == nullptr || !format->binary);
   return read_source(source, format, options);
+}
+
+std::string format_names() {
+  std::vector<std::string_view> names = {"CSV (.gz)"};
+  for (const Format& f : formats) names.push_back(f.name);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return listed(names);
 }
 
 struct TableBlocks::State {

@@ -48,5 +48,7 @@ struct ReadOptions {
 /// trimmed; a quoted field is missing only if empty; blank lines are skipped. Columns without a
 /// name are c1, c2, ... Errors name "file:line:field".
 Table read_table(const std::string& path, const ReadOptions& options = {});
+/// "CSV (.gz), svmlight, ARFF or NPY".
+std::string format_names();
 
 }  // namespace covshift

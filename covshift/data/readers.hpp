@@ -40,15 +40,15 @@ std::unique_ptr<BlockReader> npy_blocks(ByteSource& source, const ReadOptions& o
 
 /// Formats by file extension (before .gz); everything else is delimited text.
 struct Format {
-  std::string_view extension;
+  std::string_view name, extension;
   Table (*read)(ByteSource& source, const ReadOptions& options);
   bool binary = false;
 };
-inline constexpr auto formats = std::to_array<Format>({{".svm", read_svmlight},
-                                                       {".svmlight", read_svmlight},
-                                                       {".libsvm", read_svmlight},
-                                                       {".arff", read_arff},
-                                                       {".npy", read_npy, true}});
+inline constexpr auto formats = std::to_array<Format>({{"svmlight", ".svm", read_svmlight},
+                                                       {"svmlight", ".svmlight", read_svmlight},
+                                                       {"svmlight", ".libsvm", read_svmlight},
+                                                       {"ARFF", ".arff", read_arff},
+                                                       {"NPY", ".npy", read_npy, true}});
 
 std::string to_lower(std::string_view text);
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/maps.hpp"
 
@@ -120,8 +121,7 @@ std::unique_ptr<FeatureMap> load_splines(const nlohmann::json& json, std::size_t
   auto knots = detail::json_field<Knots>(json, "knots", "features");
   const bool sound =
       knots.size() == columns && std::all_of(knots.begin(), knots.end(), [](const auto& own) {
-        return std::is_sorted(own.begin(), own.end()) &&
-               std::all_of(own.begin(), own.end(), [](double t) { return std::isfinite(t); });
+        return std::is_sorted(own.begin(), own.end()) && all_finite(own);
       });
   if (!sound) fail_input("features: the knots of splines are invalid for {} columns", columns);
   return std::make_unique<Splines>(detail::json_field<std::size_t>(json, "size", "features"),

@@ -9,7 +9,7 @@
 #include "covshift/data/rows.hpp"
 #include "covshift/engine/agree.hpp"
 #include "covshift/engine/sample.hpp"
-#include "covshift/learn/problem.hpp"
+#include "covshift/model/setting.hpp"
 
 namespace covshift {
 namespace {
@@ -37,27 +37,15 @@ class Counted final : public Reducer {
 /// This holder's data as a training problem.
 void check_part(const TrainingData& part, const FitOptions& options) {
   if (options.held_out) {
-    fail_input("predictions of all training rows by fits without them need the rows in one place");
+    fail_input("held-out predictions of all training rows need the rows in one place");
   }
   if (part.shift != nullptr) fail_input("parts estimate the shift themselves");
   if (part.features.rows > 0 && !part.labels.empty()) {
-    const std::unique_ptr<Game> any = log_game(std::max(2, part.classes));
-    Problem problem;
-    problem.game = any.get();
-    problem.features = part.features;
-    problem.labels = part.labels;
-    problem.lambda = 1;
-    problem.bias = options.bias;
-    problem.sample_weight = part.sample_weight;
-    check(problem, options.solve.threads);
+    check_training(part, options);
+  } else {
+    Rows(part.features, {}).check("the training data", options.solve.threads);
   }
-  Rows(part.features, {}).check("the training data", options.solve.threads);
-  if (part.target == nullptr) return;
-  if (part.target->cols != part.features.cols) {
-    fail_input("the target has {} columns, the training data {}", part.target->cols,
-               part.features.cols);
-  }
-  Rows(*part.target, {}).check("the target data", options.solve.threads);
+  check_target(part, options);
 }
 
 std::string shape_of(const TrainingData& part) {

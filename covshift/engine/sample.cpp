@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "covshift/base/lists.hpp"
 #include "covshift/base/random.hpp"
 #include "covshift/data/rows.hpp"
 
@@ -46,15 +47,6 @@ class Bytes {
 template <typename T>
 void append(std::vector<T>&& more, std::vector<T>& all) {
   all.insert(all.end(), more.begin(), more.end());
-}
-
-template <typename T>
-std::vector<T> take(std::span<const T> all, const std::vector<std::size_t>& rows) {
-  std::vector<T> some;
-  if (all.empty()) return some;
-  some.reserve(rows.size());
-  for (const std::size_t i : rows) some.push_back(all[i]);
-  return some;
 }
 
 /// `count` of n places, one from each of equally long ranges, ascending.

@@ -37,8 +37,7 @@ std::uint64_t code(TensorType type) { return static_cast<std::uint64_t>(type); }
 /// Little endian, as the standard wants it.
 template <typename T>
 std::string raw(const std::vector<T>& values) {
-  static_assert(std::endian::native == std::endian::little,
-                "numbers would have to be turned round");
+  static_assert(std::endian::native == std::endian::little, "bytes would have to be reversed");
   std::string bytes(values.size() * sizeof(T), '\0');
   if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
   return bytes;

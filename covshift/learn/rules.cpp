@@ -81,4 +81,6 @@ bool start_from_log_loss(const Examples& examples) {
   return largest[0] * sums[2] <= 10 * sums[0] && largest[1] * sums[2] <= 10 * sums[1];
 }
 
+bool start_from_sample(const Game& game) { return game.smooth(); }
+
 }  // namespace covshift

@@ -45,4 +45,8 @@ int newton_steps_before_interior(const ProblemSize& size, const SolveOptions& op
 /// starting from it takes more steps than starting from nothing.
 bool start_from_log_loss(const Examples& examples);
 
+/// Whether to start from the solution for a sample of the rows: with log loss. Others start from
+/// log loss.
+bool start_from_sample(const Game& game);
+
 }  // namespace covshift

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/data/rows.hpp"
 #include "covshift/learn/examples.hpp"
 #include "covshift/model/classifier.hpp"
@@ -129,15 +130,6 @@ struct Losses {
   std::vector<double> loss, guess;
 };
 
-template <typename T>
-std::vector<T> take(std::span<const T> all, const std::vector<std::size_t>& rows) {
-  std::vector<T> some;
-  if (all.empty()) return some;
-  some.reserve(rows.size());
-  for (const std::size_t i : rows) some.push_back(all[i]);
-  return some;
-}
-
 /// Why nothing can be said before anything is computed; empty: something may.
 std::string impossible(std::size_t rows, const MatrixView* target, const Shift& shift) {
   // A method that ignores the shift does not see the target either.
@@ -170,11 +162,8 @@ void add_bound(const HeldOutRows& rows, const Game& game, unsigned long long see
   c.held_out = rows.features.rows;
   const Losses own(game, rows.psi, rows.labels);
   const Losses there(game, rows.target_psi, {});
-  const auto finite = [](const std::vector<double>& x) {
-    return std::all_of(x.begin(), x.end(), [](double l) { return std::isfinite(l); });
-  };
-  if (!finite(own.loss) || !finite(there.loss)) {
-    c.reason = "a class of a held-out or target row is called impossible";
+  if (!all_finite(own.loss) || !all_finite(there.loss)) {
+    c.reason = "the model gives probability 0 to a class of a held-out or target row";
     return;
   }
   BoundData bound;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/data/rows.hpp"
 #include "covshift/data/smooth_order.hpp"
 #include "covshift/model/setting.hpp"
@@ -108,10 +109,8 @@ struct SampledData {
       features = take_rows(all.features, rows);
       data.features = features.view();
       data.features.finite = all.features.finite;
-      for (const std::size_t i : rows) {
-        labels.push_back(all.labels[i]);
-        if (!all.sample_weight.empty()) weight.push_back(all.sample_weight[i]);
-      }
+      labels = take(all.labels, rows);
+      weight = take(all.sample_weight, rows);
       data.labels = labels;
       data.sample_weight = weight;
       share = total(data) / total(all);
@@ -298,10 +297,10 @@ class Chooser {
       const Mean gain = mean_of(trials_[0].losses, trials_[least].losses);
       const bool enough = gain.value > evidence * gain.error;
       reason = fmt::format(
-          "{} has the smallest held-out loss of {} candidates, by {:.4f} +- {:.4f} less than {}, "
-          "which is {}left for at least {} standard errors",
+          "{} has the smallest held-out loss of {} candidates, {:.4f} +- {:.4f} below that of {}{} "
+          "{} standard errors",
           name_of(trials_[least]), trials_.size(), gain.value, gain.error, name_of(trials_[0]),
-          enough ? "" : "not ", evidence);
+          enough ? ": more than" : ", which is kept: the difference is within", evidence);
       if (!enough) least = 0;
     }
     trials_[least].report.share = 1;

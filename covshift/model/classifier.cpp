@@ -10,6 +10,7 @@
 #include "covshift/base/threads.hpp"
 #include "covshift/data/rows.hpp"
 #include "covshift/learn/examples.hpp"
+#include "covshift/learn/rules.hpp"
 #include "covshift/model/choose.hpp"
 #include "covshift/model/setting.hpp"
 #include "covshift/model/unseen.hpp"
@@ -33,19 +34,6 @@ std::shared_ptr<const Game> game_for(const FitOptions& options, const std::strin
   return make_game(method == "auto" ? "log" : std::string(find_method(method).loss), classes);
 }
 
-/// Checks the data as a training problem.
-void check_data(const TrainingData& data, const FitOptions& options) {
-  const std::unique_ptr<Game> any = log_game(std::max(2, data.classes));
-  Problem problem;
-  problem.game = any.get();
-  problem.features = data.features;
-  problem.labels = data.labels;
-  problem.lambda = 1;
-  problem.bias = options.bias;
-  problem.sample_weight = data.sample_weight;
-  check(problem, options.solve.threads);
-}
-
 void check_classes(const TrainingData& data) {
   int first = -1;
   bool another = data.labels.empty();
@@ -64,15 +52,11 @@ void check_classes(const TrainingData& data) {
 struct CheckedData {
   CheckedData(const TrainingData& given, const FitOptions& options) : data(given) {
     const int threads = options.solve.threads;
-    check_data(given, options);
+    check_training(given, options);
     check_classes(given);
+    check_target(given, options);
     data.features.finite = true;
     if (given.target != nullptr) {
-      if (given.target->cols != given.features.cols) {
-        fail_input("the target has {} columns, the training data {}", given.target->cols,
-                   given.features.cols);
-      }
-      Rows(*given.target, {}).check("the target data", threads);
       target = *given.target;
       target.finite = true;
       data.target = &target;
@@ -174,13 +158,34 @@ void add_share(const Solution& part, double share, Solution& all) {
 
 }  // namespace
 
+void check_training(const TrainingData& data, const FitOptions& options) {
+  const std::unique_ptr<Game> any = log_game(std::max(2, data.classes));
+  Problem problem;
+  problem.game = any.get();
+  problem.features = data.features;
+  problem.labels = data.labels;
+  problem.lambda = 1;
+  problem.bias = options.bias;
+  problem.sample_weight = data.sample_weight;
+  check(problem, options.solve.threads);
+}
+
+void check_target(const TrainingData& data, const FitOptions& options) {
+  if (data.target == nullptr) return;
+  if (data.target->cols != data.features.cols) {
+    fail_input("the target has {} columns, the training data {}", data.target->cols,
+               data.features.cols);
+  }
+  Rows(*data.target, {}).check("the target data", options.solve.threads);
+}
+
 LambdaChoice LambdaChoice::parse(const std::string& text) {
-  if (text.empty()) return {};
+  if (text == "auto") return {};
   if (text == "cv") return {Kind::cv, 0};
   if (text == "iwcv") return {Kind::iwcv, 0};
   const std::optional<double> value = parse_number(text);
   if (!value || !(*value > 0) || !std::isfinite(*value)) {
-    fail_input("'{}' is not a positive number, cv or iwcv", text);
+    fail_input("lambda must be a positive number, auto, cv or iwcv, not {}", quoted_excerpt(text));
   }
   return {Kind::fixed, *value};
 }
@@ -301,11 +306,9 @@ Classifier Classifier::refit(const TrainingData& part, const FitOptions& options
     Setting setting(part, options, mapped, shift.assuming(chosen.assumption), *game_);
     setting.problem.lambda = chosen.lambda;
     begin_pass(reducer);
-    // What the sample says is near: log loss begins there. Other games begin from log loss.
-    const bool near = game_->smooth();
-    model.add_component(mapped, setting, chosen,
-                        near ? std::span<const double>(c.weights) : std::span<const double>{}, part,
-                        options);
+    std::span<const double> start;
+    if (start_from_sample(*game_)) start = c.weights;
+    model.add_component(mapped, setting, chosen, start, part, options);
   }
   FitReport& report = model.report_;
   report.lambda = model.components_[0].lambda;

@@ -33,7 +33,7 @@ struct LambdaChoice {
   Kind kind = Kind::automatic;
   double value = 0;
 
-  /// A positive number, "cv", "iwcv" or "" (automatic); throws Error otherwise.
+  /// A positive number, "auto", "cv" or "iwcv"; throws Error otherwise.
   static LambdaChoice parse(const std::string& text);
 };
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/learn/scaled_rows.hpp"
@@ -16,10 +17,6 @@ namespace {
 using detail::json_field;
 
 constexpr double far_out = 1e-200;
-
-bool finite(std::span<const double> x) {
-  return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
-}
 
 /// One row, densified and multiplied by far_out.
 std::vector<double> shrunk_row(const MatrixView& x, std::size_t row) {
@@ -49,7 +46,7 @@ void scaled_potentials(const ScaledFeatures& features, const RowMatrix& t, doubl
   const auto k = static_cast<std::size_t>(labels);
   const auto scales = static_cast<std::size_t>(features.scales);
   for (std::size_t i = 0; i < x.rows; ++i) {
-    if (finite({psi + i * k, k})) continue;
+    if (all_finite({psi + i * k, k})) continue;
     const std::vector<double> row = shrunk_row(x, i);
     ScaledFeatures one = features;
     one.features = MatrixView::dense(row.data(), 1, x.cols);
@@ -161,7 +158,7 @@ Component Component::from_json(const nlohmann::json& json, const Shift& shift, c
     fail_input("component: {} weights, but {} features and {} classes need {}", own.weights.size(),
                own.features.outputs(), classes, expected);
   }
-  if (!finite(own.weights)) fail_input("component: a weight is not a finite number");
+  if (!all_finite(own.weights)) fail_input("component: a weight is not a finite number");
   if (!(own.share > 0 && own.share <= 1)) {
     fail_input("component: the share {} is not in (0, 1]", own.share);
   }

@@ -72,6 +72,13 @@ std::string seal(const FileFormat& format, const json& body) {
 
 json unseal(const FileFormat& format, const std::string& text, const std::string& source) {
   json file;
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first != std::string::npos && text[first] != '{' && text[first] != '[') {
+    fail_input(
+        "{}: this is not a {} file, which starts with '{{', or it is damaged; check the order "
+        "of the files",
+        source, format.what);
+  }
   check_depth(format, text, source);
   try {
     file = json::parse(text);

@@ -1,9 +1,14 @@
-// A training problem under an assumption, with mapped features; private to model/.
+// A training problem under an assumption, with mapped features; private to model/ and engine/.
 #pragma once
 
 #include "covshift/model/classifier.hpp"
 
 namespace covshift {
+
+/// Throw Error unless the training rows make a problem, and the target has their columns; neither
+/// may have a number that is not finite.
+void check_training(const TrainingData& data, const FitOptions& options);
+void check_target(const TrainingData& data, const FitOptions& options);
 
 /// Features of the views, with the training rows that they make. The solver needs them all.
 struct Mapped {

@@ -8,7 +8,7 @@
 namespace covshift {
 namespace {
 
-// A mean over so many rows is known to 2% of their spread; more fits cost more than they tell.
+// The mean of this many rows has an error of 2% of their spread: more are not worth their fits.
 constexpr std::size_t enough_rows = 5000;
 constexpr std::size_t enough_scores = 2000;  // 90% sets from so many cover 90% +- 0.7%
 constexpr std::size_t scores_kept = 500;     // in the model file

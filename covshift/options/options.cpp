@@ -286,9 +286,7 @@ Options model_options(ModelOptions& o) {
       parsed({"--lambda", "lam"}, Type::text_or_number, "NUMBER|auto|cv|iwcv", "auto",
              "Regularisation; cv is cross validation, iwcv the same with held-out losses weighted "
              "by the density ratio; auto is half of each, cv without a target",
-             [&fit](const std::string& text) {
-               fit.lambda = LambdaChoice::parse(text == "auto" ? "" : text);
-             }),
+             [&fit](const std::string& text) { fit.lambda = LambdaChoice::parse(text); }),
       lambdas_option(fit.lambdas),
       choice({"--penalty", "penalty"}, fit.penalty,
              "What lambda multiplies: the square of the weights' norm, or the norm itself (the "

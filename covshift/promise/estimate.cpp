@@ -140,9 +140,9 @@ Evidence evidence_of(std::span<const double> log_ratio, std::span<const double> 
                                     [&](double v) { return v > largest + 1e-9; });
   e.beyond = static_cast<double>(beyond) / static_cast<double>(e.target_rows);
   if (e.beyond > most_beyond) {
-    e.cannot_tell = fmt::format(
-        "{:.0f}% of the target rows are of a kind that no labelled row is; label some of them",
-        100 * e.beyond);
+    e.cannot_tell =
+        fmt::format("{:.0f}% of the target rows are unlike any labelled row; label some of them",
+                    100 * e.beyond);
   } else if (e.effective_sample_size < least_effective) {
     e.cannot_tell = fmt::format(
         "the {} labelled rows are worth {:.0f} rows of the target, fewer than {:.0f}; label rows "
@@ -193,7 +193,7 @@ nlohmann::ordered_json to_json(const Evidence& e) {
 nlohmann::ordered_json to_json(const TargetPerformance& performance) {
   nlohmann::ordered_json json = to_json(performance.evidence);
   json["estimates"] = nlohmann::ordered_json::array();
-  // What cannot be told is no number: a script that overlooks can_tell must not go on with one.
+  // Null where there is no estimate, so that a script that overlooks can_tell has no number to use.
   const auto told = [&](double value) {
     return performance.evidence.cannot_tell.empty() ? nlohmann::ordered_json(value)
                                                     : nlohmann::ordered_json();

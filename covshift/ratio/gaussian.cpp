@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/data/json_fields.hpp"
 
 namespace covshift {
@@ -78,14 +79,11 @@ GaussianRatio::GaussianRatio(std::size_t cols, std::vector<std::int32_t> columns
 
 GaussianRatio::Factored GaussianRatio::factor(Gaussian density, std::size_t dims,
                                               const char* which) {
-  const auto finite = [](const std::vector<double>& numbers) {
-    return std::all_of(numbers.begin(), numbers.end(), [](double v) { return std::isfinite(v); });
-  };
   if (density.mean.size() != dims || density.covariance.size() != dims * dims) {
     fail_input("the {} Gaussian has {} means and {} covariances for {} columns", which,
                density.mean.size(), density.covariance.size(), dims);
   }
-  if (!finite(density.mean) || !finite(density.covariance)) {
+  if (!all_finite(density.mean) || !all_finite(density.covariance)) {
     fail_input("the {} Gaussian has a mean or covariance that is not finite", which);
   }
   const auto d = static_cast<Eigen::Index>(dims);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/kernel/gram.hpp"
@@ -157,14 +158,11 @@ nlohmann::json Centres::to_json() const {
 Centres Centres::from_json(const nlohmann::json& json, std::size_t dims) {
   constexpr auto what = "centres of a density ratio";
   Centres centres(detail::json_field<std::size_t>(json, "count", what), dims);
-  const auto finite = [](const std::vector<double>& numbers) {
-    return std::all_of(numbers.begin(), numbers.end(), [](double v) { return std::isfinite(v); });
-  };
   bool sound = centres.count_ > 0;
   if (json.contains("dense")) {
     centres.dense_ = detail::json_field<std::vector<double>>(json, "dense", what);
     sound = sound && centres.dense_.size() / dims == centres.count_ &&
-            centres.dense_.size() % dims == 0 && finite(centres.dense_);
+            centres.dense_.size() % dims == 0 && all_finite(centres.dense_);
   } else {
     centres.offsets_ = detail::json_field<std::vector<std::size_t>>(json, "offsets", what);
     centres.centre_ = detail::json_field<std::vector<std::uint32_t>>(json, "centre", what);
@@ -172,7 +170,7 @@ Centres Centres::from_json(const nlohmann::json& json, std::size_t dims) {
     sound = sound && centres.offsets_.size() == dims + 1 && centres.offsets_.front() == 0 &&
             centres.offsets_.back() == centres.values_.size() &&
             std::is_sorted(centres.offsets_.begin(), centres.offsets_.end()) &&
-            centres.centre_.size() == centres.values_.size() && finite(centres.values_) &&
+            centres.centre_.size() == centres.values_.size() && all_finite(centres.values_) &&
             std::all_of(centres.centre_.begin(), centres.centre_.end(),
                         [&](std::uint32_t c) { return c < centres.count_; });
   }
@@ -224,8 +222,7 @@ std::unique_ptr<KernelRatio> KernelRatio::load(RatioMethod method, std::size_t c
   const bool sound = form.coefficients.size() == centres.size() && form.width > 0 &&
                      std::isfinite(form.width) && std::isfinite(form.offset) && form.floor > 0 &&
                      form.floor <= form.ceiling && std::isfinite(form.ceiling) &&
-                     std::all_of(form.coefficients.begin(), form.coefficients.end(),
-                                 [](double c) { return std::isfinite(c); });
+                     all_finite(form.coefficients);
   if (!sound) fail_input("{}: a number is unusable; the file is damaged or was edited", what);
   return std::make_unique<KernelRatio>(cols, std::move(columns), std::move(report), std::move(form),
                                        std::move(centres));

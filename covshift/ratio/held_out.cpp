@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "covshift/base/lists.hpp"
 #include "covshift/data/rows.hpp"
 #include "covshift/data/smooth_order.hpp"
 
@@ -54,13 +55,6 @@ Part part_of(const std::vector<int>& fold, int f) {
     (fold[i] == f ? part.inside : part.outside).push_back(i);
   }
   return part;
-}
-
-std::vector<double> take(std::span<const double> x, std::span<const std::size_t> rows) {
-  std::vector<double> taken;
-  if (x.empty()) return taken;
-  for (const std::size_t i : rows) taken.push_back(x[i]);
-  return taken;
 }
 
 void put(const std::vector<double>& values, const std::vector<std::size_t>& rows,

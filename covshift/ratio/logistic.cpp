@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 #include "covshift/ratio/domain_problem.hpp"
@@ -229,9 +230,7 @@ std::unique_ptr<LogisticRatio> LogisticRatio::load(std::size_t cols,
     fail_input("{}: {} weights for {} columns; the file is damaged or was edited", what,
                weights.size(), dims);
   }
-  const bool finite =
-      std::all_of(weights.begin(), weights.end(), [](double w) { return std::isfinite(w); });
-  if (!finite || !std::isfinite(intercept) || !(lambda > 0)) {
+  if (!all_finite(weights) || !std::isfinite(intercept) || !(lambda > 0)) {
     fail_input("{}: a number is unusable; the file is damaged or was edited", what);
   }
   return std::make_unique<LogisticRatio>(cols, std::move(columns), std::move(report),

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/ratio/logistic.hpp"
 
@@ -224,17 +225,14 @@ std::unique_ptr<QuadraticRatio> QuadraticRatio::load(std::size_t cols,
   const auto column = [&](std::int32_t j) {
     return j >= 0 && static_cast<std::size_t>(j) < form.terms.mean.size();
   };
-  const auto finite = [](const Numbers& x) {
-    return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
-  };
   const bool sound =
       form.weights.size() == dims && form.term_weights.size() == form.terms.pairs.size() &&
       form.terms.mean.size() == form.terms.scale.size() &&
       (form.terms.pairs.empty() || form.terms.mean.size() == dims) &&
       std::all_of(form.terms.pairs.begin(), form.terms.pairs.end(),
                   [&](const auto& p) { return column(p.first) && column(p.second); }) &&
-      finite(form.weights) && finite(form.term_weights) && finite(form.terms.mean) &&
-      finite(form.terms.scale) && std::isfinite(form.intercept);
+      all_finite(form.weights) && all_finite(form.term_weights) && all_finite(form.terms.mean) &&
+      all_finite(form.terms.scale) && std::isfinite(form.intercept);
   if (!sound) {
     fail_input("{}: sizes do not match or a number is unusable; the file is damaged or was edited",
                what);

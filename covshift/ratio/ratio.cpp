@@ -70,12 +70,11 @@ void check_options(const RatioOptions& options) {
     fail_input("RuLSIF's alpha must be in [0, 1), not {}", options.alpha);
   }
   if (!(options.kmm_bound >= 1 && options.kmm_bound <= 1e100)) {
-    fail_input("the largest weight of kernel mean matching must be a number of at least 1, not {}",
+    fail_input("the largest weight of kernel mean matching must be >= 1, not {}",
                options.kmm_bound);
   }
   if (options.kmm_slack && !(*options.kmm_slack >= 0 && *options.kmm_slack <= 1e100)) {
-    fail_input("the slack of kernel mean matching must be a number of at least 0, not {}",
-               *options.kmm_slack);
+    fail_input("the slack of kernel mean matching must be >= 0, not {}", *options.kmm_slack);
   }
 }
 

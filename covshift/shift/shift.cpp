@@ -103,7 +103,7 @@ Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, cons
                  std::span<const double> sample_weight, const GivenDensities& given_train,
                  const GivenDensities& given_target) {
   if (!(options.view_threshold >= 0)) {
-    fail_input("the view threshold must not be negative or NaN, but is {}", options.view_threshold);
+    fail_input("the view threshold must be >= 0, not {}", options.view_threshold);
   }
   Shift shift(views);
   shift.bias_ = options.bias;

@@ -51,7 +51,7 @@ class Comparison(Reported):
     judged_by : {"estimate", "truth"}
         Whose scores decide.
     effective_sample_size : float
-        So many rows are left of the training sample after weighting.
+        Rows that the training sample is worth after weighting.
     data : dict
         Every number, as ``covshift compare --json`` prints them.
     """

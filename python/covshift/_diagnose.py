@@ -37,7 +37,7 @@ class Diagnosis(Reported):
     views : list of dict
         Where: name, kl, kl_binned, generalized, stable.
     effective_sample_size : float
-        How bad: so many rows are left of the training sample after weighting.
+        How bad: rows that the training sample is worth after weighting.
     support : dict
         The share of the target without training support, and examples.
     recommendation : dict

@@ -84,7 +84,7 @@ class TargetPerformance(Reported):
     rows : int
         Labelled rows.
     effective_sample_size : float
-        So many rows of the target are the labelled ones worth.
+        Rows of the target that the labelled rows are worth.
     concept : dict
         The test for a changed P(y|x), if some target labels were given.
     data : dict

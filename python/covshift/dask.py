@@ -20,8 +20,7 @@ Workers need the same version of this package. docs/large-data.md has the whole 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -38,6 +37,7 @@ except ImportError as _error:
     ) from _error
 
 from . import _classifier, _core, _diagnose, _promise
+from ._cluster import connected
 from ._collections import (
     Columns,
     Partitions,
@@ -72,64 +72,6 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 __all__ = ["RobustClassifier", "diagnose", "estimate"]
-
-
-# --- clients ---
-
-
-@contextmanager
-def _connected(client: Any, *collections: Any) -> Iterator[Any]:
-    """The client to use: the given one, the current one, or one of a local cluster that ends with the call."""
-    given = [x for x in collections if x is not None]
-    if client is None:
-        owners = {id(f.client): f.client for x in given for f in distributed.futures_of(x)}
-        if len(owners) == 1:  # the data are there
-            client = next(iter(owners.values()))
-        else:
-            client = distributed.Client.current(allow_global=True) if _has_client() else None
-    if client is not None:
-        _check_client(client, given)
-        with _same_version():
-            yield client
-        return
-    # Threads of this process: the work is done outside the interpreter's lock, and nothing is copied.
-    with distributed.LocalCluster(
-        n_workers=1, processes=False, dashboard_address=None
-    ) as cluster, distributed.Client(cluster, set_as_default=False) as own:
-        yield own
-
-
-def _has_client() -> bool:
-    try:
-        distributed.Client.current(allow_global=True)
-    except ValueError:
-        return False
-    return True
-
-
-def _check_client(client: Any, collections: list[Any]) -> None:
-    if getattr(client, "asynchronous", False):
-        raise ValueError("the client is asynchronous; give one made with asynchronous=False")
-    for x in collections:
-        for future in distributed.futures_of(x):
-            if future.client is not client and future.client.scheduler.address != client.scheduler.address:
-                raise ValueError(
-                    "the data were persisted on another cluster, at "
-                    f"{future.client.scheduler.address}, than the client's, {client.scheduler.address}; "
-                    "give the client of that cluster"
-                )
-
-
-@contextmanager
-def _same_version() -> Iterator[None]:
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] != "covshift":
-            raise
-        raise RuntimeError(
-            f"a worker cannot import covshift ({error}); install covshift=={_core.__version__} on all workers"
-        ) from error
 
 
 # --- on a worker ---
@@ -334,7 +276,7 @@ class RobustClassifier(_classifier.RobustClassifier):
         for other in ("y", "sample_weight"):
             if other in parts:
                 parts["X"].aligned(parts[other])
-        with _connected(self.client, *given.values()) as client, shown(
+        with connected(self.client, *given.values()) as client, shown(
             self.progress or self.verbose > 0
         ) as progress:
             self._fit_on(client, parts, columns, options, str(getattr(y, "name", None) or "label"), progress)
@@ -584,10 +526,10 @@ def diagnose(
     diagnosis : Diagnosis
         Its ``data["sampled"]`` has the numbers of all rows; rows are named by their number in the collection.
     """
-    with _connected(client, X, X_target) as connected:
+    with connected(client, X, X_target) as cluster:
         seed = seed_of(options.get("random_state", 0))
         train, target = (
-            _Sample(connected, sample, seed, (X, "X")), _Sample(connected, sample, seed, (X_target, "X_target")),
+            _Sample(cluster, sample, seed, (X, "X")), _Sample(cluster, sample, seed, (X_target, "X_target")),
         )
     found = _diagnose.diagnose(train.rows[0], target.rows[0], **options)
     data = found.data
@@ -638,10 +580,10 @@ def estimate(
     found : TargetPerformance
         Its ``data["sampled"]`` has the numbers of all rows.
     """
-    with _connected(client, X, y, X_target) as connected:
+    with connected(client, X, y, X_target) as cluster:
         seed = seed_of(options.get("random_state", 0))
-        labelled = _Sample(connected, sample, seed, (X, "X"), (y, "y"))
-        target = _Sample(connected, sample, seed, (X_target, "X_target"))
+        labelled = _Sample(cluster, sample, seed, (X, "X"), (y, "y"))
+        target = _Sample(cluster, sample, seed, (X_target, "X_target"))
     if isinstance(model, RobustClassifier):
         model = model.model_
     rows, classes = labelled.rows

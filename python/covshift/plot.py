@@ -165,7 +165,7 @@ def view_bars(
     threshold : float, default=None
         A line to draw; None is the threshold that the model or the diagnosis used.
     most : int, default=25
-        So many views, those that shifted most.
+        Number of views to show, those that shifted most.
     {ax}
     """
     ax = _axes(ax)

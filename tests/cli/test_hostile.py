@@ -1,4 +1,4 @@
-"""Hostile files: refused in words, in memory in proportion to the file; and the program's armour."""
+"""Hostile files end in an error message and take memory in proportion to their size; the program is hardened."""
 
 import gzip
 import json

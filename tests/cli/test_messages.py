@@ -26,6 +26,9 @@ class Messages(ProgramTest):
                              self.model, *flags)
         return result.stderr.replace(self.folder + "/", "")
 
+    def predictions(self):
+        return self.run_ok("predict", self.model, self.train).stdout
+
     def test_several_processes_without_mpi(self):
         alone = shutil.copy(PROGRAM, self.path("covshift"))  # no covshift-mpi beside it
         for size, said in (("2", True), ("1", False)):
@@ -168,6 +171,14 @@ class Messages(ProgramTest):
                   "if this is UTF-16, say --encoding utf-16, else remove it\n",
                   "fit", self.path("z.csv"), "--label", "y", "-o", self.model)
 
+    def test_a_mark_of_utf_16_alone(self):
+        with open(self.path("b.csv"), "wb") as file:
+            file.write(b"\xff\xfe")
+        self.says(1, "covshift: b.csv: the file is empty; it needs at least one row of data\n",
+                  "fit", self.path("b.csv"), "--label", "y", "--method", "lr", "-o", self.model)
+        self.says(1, "covshift: b.csv: the file holds no view; write lines such as name = column, other*\n", "fit", self.train,
+                  "--label", "y", "--method", "lr", "--views", self.path("b.csv"), "-o", self.model)
+
     def test_identifiers_that_are_numbers(self):
         rows = [[i * 7919 % 100003, *row] for i, row in enumerate(self.rows)]
         train = self.write_rows("i.csv", ["user_id", *self.header], rows)
@@ -248,6 +259,53 @@ class Messages(ProgramTest):
             self.assertEqual(
                 result.stderr.replace(self.folder + "/", ""),
                 f"covshift: f: this is {what}, which the program does not read; " + convert.format(reader, more))
+
+    def test_a_json_object_is_not_json_lines(self):
+        self.says(1, "covshift: o.json: this is JSON, which the program does not read; convert it to CSV, for example with Python: "
+                  "pandas.read_json('o.json').to_csv('data.csv', index=False)\n",
+                  "fit", self.write("o.json", '{\n  "x": [1, 2],\n  "y": ["a", "b"]\n}\n'), "--label", "y", "-o", self.model)
+
+    def test_models_and_data_in_each_others_place(self):
+        self.fit(self.train)
+        for call in (["predict", self.model, self.model], ["evaluate", self.model, self.model],
+                     ["diagnose", self.model, self.train, "--label", "y"],
+                     ["diagnose", self.train, self.model, "--label", "y"],
+                     ["fit", self.model, "--label", "y", "--method", "lr", "-o", self.path("z.json")]):
+            self.says(1, "covshift: model.json: this is a model file of covshift, not a table; name the data here\n", *call)
+        for command in ("predict", "evaluate"):
+            self.says(1, "covshift: t.csv: this is not a model file, which starts with '{', or it is damaged; check the order of "
+                      "the files\n", command, self.train, self.model)
+
+    # --- five more tables ---
+
+    def test_a_title_above_the_header(self):
+        with open(self.train, encoding="utf-8") as file:
+            text = file.read()
+        self.says(1, "covshift: title.csv:2:2: this line has 4 fields, those above have 1; remove titles and comments from the top "
+                  "of the file\n",
+                  "fit", self.write("title.csv", "# exported by a colleague\n" + text), "--label", "y", "-o", self.model)
+
+    def test_two_columns_of_one_name(self):
+        self.says(1, "covshift: two.csv:1:2: the column name 'x1' is used twice (fields 1 and 2); rename one\n",
+                  "fit", self.write_rows("two.csv", ["x1", "x1", "x3", "y"], self.rows), "--label", "y", "-o", self.model)
+
+    def test_delimiters_at_the_ends_of_lines(self):
+        train = self.write_rows("ends.csv", [*self.header, ""], [[*row, ""] for row in self.rows])
+        self.assertEqual(self.fit(train), "covshift: warning: ends.csv: one column has no value in any row ('c5') and cannot help; "
+                         "leave it out (--drop c5)\n")
+        self.assertEqual(self.fit(train, "--drop", "c5"), "")
+
+    def test_blank_lines_quotes_and_line_ends_of_windows(self):
+        plain = self.fit(self.train), self.predictions()
+        quoted = "\r\n\r\n".join(",".join(f'"{x}"' for x in row) for row in [self.header, *self.rows]) + "\r\n"
+        with open(self.path("w.csv"), "w", encoding="utf-8", newline="") as file:
+            file.write("\ufeff" + quoted)
+        self.assertEqual((self.fit(self.path("w.csv")), self.predictions()), plain)
+
+    def test_nothing_but_the_label(self):
+        self.says(1, "covshift: only.csv: there are no columns to learn from, only those left out; add features\n",
+                  "fit", self.write_rows("only.csv", ["y"], [[row[3]] for row in self.rows]), "--label", "y", "--method", "lr", "-o",
+                  self.model)
 
     def test_outputs_that_are_inputs(self):
         self.fit(self.train)

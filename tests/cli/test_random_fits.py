@@ -1,4 +1,4 @@
-"""A few of the random fits of bench/random_fits.py: every one converges or is refused in words."""
+"""A few of the random fits of bench/random_fits.py: every one converges or ends in an error message."""
 
 import importlib.util
 import pathlib

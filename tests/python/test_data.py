@@ -336,7 +336,7 @@ def bad_calls(X, y, T):
         "generalize": (lambda: R(generalize="trian").fit(X, y, T), ValueError, "train, test, views"),
         "ratio": (lambda: R(ratio="lsif").fit(X, y, T), ValueError, "ratio must be logistic, .* not 'lsif'; did you mean 'ulsif'"),
         "ratio type": (lambda: R(ratio=3).fit(X, y, T), TypeError, "ratio must be a string"),
-        "lam": (lambda: R(lam=-1).fit(X, y), ValueError, "positive number, cv or iwcv"),
+        "lam": (lambda: R(lam=-1).fit(X, y), ValueError, "positive number, auto, cv or iwcv"),
         "scale": (lambda: R(scale="max").fit(X, y), ValueError, "unit, standard or none"),
         "bias": (lambda: R(bias="no").fit(X, y), ValueError, "joint, test or none"),
         "views": (lambda: R(views={"a": ["z*"]}).fit(X, y, T), ValueError, "no feature 'z"),
