@@ -1,10 +1,12 @@
 #include "covshift/data/smooth_order.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 
 #include "covshift/base/random.hpp"
+#include "covshift/kernel/kernels.hpp"
 
 namespace covshift {
 
@@ -15,10 +17,26 @@ std::vector<double> smooth_places(const Rows& rows, std::uint64_t seed) {
   const double at_zero = std::sin(b);
   std::vector<double> place(rows.size(), 0.0);
   RowBuffer buffer;
+  std::vector<double> wave(padded(rows.dims()));
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::size_t count = 0;
+    double largest = 0;
     rows.each_once(i, buffer, [&](std::size_t /*column*/, double x) {
-      if (x != 0) place[i] += std::sin(a * x + b) - at_zero;
+      if (x == 0) return;
+      wave[count] = a * x + b;
+      largest = std::max(largest, std::abs(wave[count++]));
     });
+    const std::size_t whole = padded(count);
+    std::fill(wave.begin() + static_cast<std::ptrdiff_t>(count),
+              wave.begin() + static_cast<std::ptrdiff_t>(whole), 0.0);
+    if (largest <= sine_limit) {
+      kernels().sines(whole, wave.data());
+    } else {
+      for (std::size_t j = 0; j < count; ++j) wave[j] = std::sin(wave[j]);
+    }
+    std::array<double, 4> sum{};  // independent, to hide the latency of additions
+    for (std::size_t j = 0; j < whole; ++j) sum[j % 4] += wave[j];
+    place[i] = (sum[0] + sum[1]) + (sum[2] + sum[3]) - static_cast<double>(count) * at_zero;
   }
   // Sums of the same numbers in another order differ by rounding.
   for (double& p : place) p = std::round(p * 1e10) * 1e-10;

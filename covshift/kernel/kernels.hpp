@@ -17,6 +17,9 @@ inline constexpr std::size_t block_rows = 64;
 /// `columns` rounded up to a multiple of the longest vector.
 constexpr std::size_t padded(std::size_t columns) { return (columns + 7) / 8 * 8; }
 
+/// The largest number whose sine the kernels compute.
+inline constexpr double sine_limit = 1e6;
+
 /// Rows of features: row b is at data + b * stride, with padded(columns) readable numbers. Those
 /// beyond the columns are ignored, but must be finite.
 struct DenseBlock {
@@ -72,6 +75,9 @@ struct Kernels {
 
   /// x = e^x for n numbers, a multiple of the longest vector, none positive.
   void (*exponentials)(std::size_t n, double* x);
+
+  /// x = sin x for n numbers, a multiple of the longest vector, of at most sine_limit.
+  void (*sines)(std::size_t n, double* x);
 
   /// Columns of n numbers, column j at x + j * pitch: out_j += sum_i weight_i x_ji
   void (*columns_sums)(std::size_t n, std::size_t columns, std::size_t pitch, const double* x,

@@ -60,6 +60,12 @@ class Examples : public ScaledRows {
   void collect(const BlockBody& fill, RowMatrix& out) const;
   /// out[g] = sum_i omega_gi zhat_i zhat_i' (dims x dims, lower triangle) for g < count.
   void grams(int count, const MomentWeights& fill, std::vector<Eigen::MatrixXd>& out) const;
+  /// The Hessian of log loss in a contrast of two classes, without the ridge (dims x dims, lower
+  /// triangle), to precondition Newton's steps: where all classes are equally likely, computed once,
+  /// or nearer to the optimum if that is known.
+  [[nodiscard]] const Eigen::MatrixXd& curvature() const;
+  void set_curvature(Eigen::MatrixXd curvature) { curvature_ = std::move(curvature); }
+  [[nodiscard]] bool curvature_known() const { return curvature_.size() > 0; }
   /// ||G zhat_i||^2 of every example, for a lower triangular G.
   [[nodiscard]] std::vector<double> squared_norms(const RowMatrix& g) const;
   /// sum_i a_i r_i zhat_ij^2 for each dimension j.
@@ -85,6 +91,7 @@ class Examples : public ScaledRows {
   std::span<const int> label_;  // either of them
   std::vector<double> a_;
   std::vector<double> c_;  // empty: equal to a
+  mutable Eigen::MatrixXd curvature_;
   // The sums of a pass, one per lane. Kept, since allocating them takes as long as filling them;
   // so only one thread at a time may start a pass.
   mutable std::vector<Packed> sums_;

@@ -11,7 +11,7 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 /// G, lower triangular, with H^-1 = G'G; empty if H is singular. In terms of the difference of the
 /// two classes' weights H has the curvature p (1 - p) and half of the ridge.
-RowMatrix inverse_root(const Examples& e, std::span<const double> log_odds) {
+RowMatrix inverse_root(Examples& e, std::span<const double> log_odds) {
   std::vector<Eigen::MatrixXd> gram;
   e.grams(
       1,
@@ -23,6 +23,7 @@ RowMatrix inverse_root(const Examples& e, std::span<const double> log_odds) {
       },
       gram);
   Eigen::MatrixXd& h = gram[0];
+  e.set_curvature(2 * h);
   h.diagonal() += e.ridge() / 2;
   // Scaled to a unit diagonal, so that columns of any magnitude do.
   const Eigen::VectorXd scale = h.diagonal().cwiseMax(1e-300).cwiseSqrt().cwiseInverse();
@@ -36,8 +37,8 @@ RowMatrix inverse_root(const Examples& e, std::span<const double> log_odds) {
 
 }  // namespace
 
-std::vector<double> leave_one_out(const Examples& examples, std::span<const double> log_odds) {
-  const Examples& e = examples;
+std::vector<double> leave_one_out(Examples& examples, std::span<const double> log_odds) {
+  Examples& e = examples;
   const RowMatrix g = inverse_root(e, log_odds);
   if (g.size() == 0) return {};
   const std::vector<double> leverage = e.squared_norms(g);

@@ -81,6 +81,19 @@ void Examples::grams(int count, const MomentWeights& fill,
   }
 }
 
+const Eigen::MatrixXd& Examples::curvature() const {
+  if (curvature_known()) return curvature_;
+  std::vector<Eigen::MatrixXd> gram;
+  grams(
+      1,
+      [&](std::size_t first, std::size_t n, std::size_t /*lane*/, double* omega) {
+        for (std::size_t i = first; i < first + n; ++i) *omega++ = a_[i] * r(i) / labels();
+      },
+      gram);
+  curvature_ = std::move(gram[0]);
+  return curvature_;
+}
+
 std::vector<double> Examples::squared_norms(const RowMatrix& g) const {
   // A strip of G's rows at a time: those end at its last column.
   constexpr std::size_t strip = 16;

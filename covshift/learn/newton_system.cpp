@@ -58,21 +58,11 @@ void NewtonSystem::factor(const std::function<void(std::size_t, std::size_t, dou
   factor(grams, n);
 }
 
-void NewtonSystem::factor_at_zero() {
-  const Examples& e = examples_;
-  std::vector<Eigen::MatrixXd> grams;
-  e.grams(
-      1,
-      [&](std::size_t first, std::size_t rows, std::size_t /*lane*/, double* omega) {
-        for (std::size_t i = first; i < first + rows; ++i) {
-          *omega++ = e.a()[i] * e.r(i) / e.labels();
-        }
-      },
-      grams);
-  factor(grams, 1);
+void NewtonSystem::factor_alike() {
+  factor({&examples_.curvature(), 1}, 1);
 }
 
-void NewtonSystem::factor(const std::vector<Eigen::MatrixXd>& grams, Eigen::Index contrasts) {
+void NewtonSystem::factor(std::span<const Eigen::MatrixXd> grams, Eigen::Index contrasts) {
   const Examples& e = examples_;
   const Eigen::Index d = e.dims();
   const auto size = static_cast<std::size_t>(contrasts * d);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "covshift/learn/cholesky.hpp"
@@ -17,14 +18,14 @@ class NewtonSystem {
   explicit NewtonSystem(const Examples& examples);
   /// fill(i, lane, B) writes B_i. A numerically indefinite system gets a larger diagonal.
   void factor(const std::function<void(std::size_t, std::size_t, double*)>& fill);
-  /// The same for B = (I - 1 1'/K) / K, log loss at T = 0: all contrasts then share one small
-  /// system.
-  void factor_at_zero();
+  /// The same where all contrasts are alike, as for log loss at T = 0, B = (I - 1 1'/K) / K, and
+  /// share one small system: that of Examples::curvature().
+  void factor_alike();
   void solve(const RowMatrix& right, RowMatrix& t) const;
 
  private:
   /// The Gram matrices of every pair of contrasts.
-  void factor(const std::vector<Eigen::MatrixXd>& grams, Eigen::Index contrasts);
+  void factor(std::span<const Eigen::MatrixXd> grams, Eigen::Index contrasts);
 
   const Examples& examples_;
   Eigen::MatrixXd contrast_;   // K x (K-1), orthonormal, columns sum to 0

@@ -28,7 +28,7 @@ class DiagonalPreconditioner final : public Preconditioner {
 /// The Hessian at zero weights, factored once.
 class HessianAtZero final : public Preconditioner {
  public:
-  explicit HessianAtZero(const Examples& examples) : system_(examples) { system_.factor_at_zero(); }
+  explicit HessianAtZero(const Examples& examples) : system_(examples) { system_.factor_alike(); }
   void solve(const RowMatrix& right, RowMatrix& t) const override { system_.solve(right, t); }
 
  private:

@@ -11,7 +11,8 @@ namespace covshift {
 ProblemSize::ProblemSize(const Examples& examples)
     : columns(examples.dims()),
       parameters(columns * (examples.labels() - 1)),
-      dense(!examples.sparse()) {
+      dense(!examples.sparse()),
+      curvature_known(examples.curvature_known()) {
   rows = sum_over(&examples.reducer(), static_cast<double>(examples.size()));
 }
 
@@ -41,6 +42,7 @@ const SolverRow& choose_solver(const Examples& examples, Solver asked) {
 Preconditioning choose_preconditioning(const ProblemSize& size, bool may_sample) {
   const bool many_rows = 4 * static_cast<double>(size.sample_rows()) <= size.rows &&
                          size.rows * size.parameters * size.parameters > 2e8;
+  if (size.curvature_known) return Preconditioning::at_zero;
   // Vectors of the low-rank approximation cost a few products with the Hessian, and save many.
   constexpr double long_rows = 8 * static_cast<double>(LowRank::vectors);
   if (may_sample && size.parameters <= 600 && many_rows) {

@@ -13,6 +13,7 @@ struct ProblemSize {
   double columns = 0;     ///< with the bias
   double parameters = 0;  ///< columns (K - 1): those of a factored Newton system
   bool dense = true;
+  bool curvature_known = false;  ///< near the optimum or of another lambda: only to be factored
 
   /// A step with the factored Hessian costs little: a few passes at most, or next to nothing.
   [[nodiscard]] bool cheap_factors() const {
@@ -24,7 +25,7 @@ struct ProblemSize {
 
 enum class Preconditioning {
   sample,    ///< few parameters, very many rows
-  at_zero,   ///< few parameters
+  at_zero,   ///< few parameters, or a curvature that is known
   low_rank,  ///< long dense rows
   diagonal,  ///< otherwise
 };

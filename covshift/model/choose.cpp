@@ -148,6 +148,9 @@ class Chooser {
         // A grid that the caller gives is tried as it is, on all rows.
         refine_(options.lambdas.empty()),
         sample_(data, refine_ ? most_rows : data.features.rows, options.solve.seed),
+        of_all_(sample_.features.rows == 0 &&
+                std::equal(sample_.data.sample_weight.begin(), sample_.data.sample_weight.end(),
+                           data.sample_weight.begin(), data.sample_weight.end())),
         cv_(cross_validation(options)) {
     if (plan.uses_ratio()) {
       const TrainingData& own = sample_.data;
@@ -168,6 +171,7 @@ class Chooser {
       cv_.patience = patience;
       cv_.leave_one_out = true;
     }
+    deal_folds();
     if (plan.lambda.kind == LambdaChoice::Kind::fixed) cv_.lambdas = {plan.lambda.value};
   }
 
@@ -187,6 +191,7 @@ class Chooser {
         choice = mix();
         break;
     }
+    choice.mapped = std::move(mapped_);
     for (Trial& t : trials_) choice.tried.push_back(std::move(t.report));
     // The penalty is that of so many rows of evidence: with more rows it weighs less.
     for (Chosen& c : choice.components) c.lambda *= fixed ? 1 : sample_.share;
@@ -194,17 +199,29 @@ class Chooser {
   }
 
  private:
+  /// Folds are a function of the data alone, by the columns: all candidates leave out the same
+  /// rows, and no seed decides. Two classes of log loss have hardly ever folds.
+  void deal_folds() {
+    cv_.seed = 0;
+    if (game_.smooth() && game_.labels() == 2 && cv_.leave_one_out) return;
+    const TrainingData& own = sample_.data;
+    fold_ = stratified_folds(own.features, own.labels, own.sample_weight, cv_.folds, cv_.seed);
+    cv_.fold = fold_;
+  }
+
   void try_map(const std::string& map) {
     // Under a shift the slopes beyond the outer knots decide, which no held-out row can judge.
     if (map == bends && plan_.maps.size() > 1 && shifted_) return;
-    const Mapped mapped(sample_.data, plan_.features, map, options_);
+    const auto mapped =
+        std::make_shared<const Mapped>(sample_.data, plan_.features, map, options_);
+    if (of_all_) mapped_[map] = mapped;
     for (const Assumption& assumption : plan_.assumptions) {
       // Without a visible shift all assumptions coincide.
       if (plan_.rule == Plan::Rule::mixture && !shifted_ && assumption != plan_.assumptions[0]) {
         continue;
       }
       announce();
-      const Setting setting(sample_.data, options_, mapped, shift_.assuming(assumption), game_);
+      const Setting setting(sample_.data, options_, *mapped, shift_.assuming(assumption), game_);
       const HeldOut held = held_out(setting.problem, cv_);
       add({map, assumption}, held, importance_, "");
       if (plan_.baseline && trials_.size() == 1) {
@@ -372,11 +389,14 @@ class Chooser {
   const Shift& shift_;
   bool refine_;
   SampledData sample_;
+  bool of_all_;  ///< the sample is all rows, with the same weights
   CrossValidation cv_;
+  std::vector<int> fold_;
   std::vector<double> importance_;  ///< of held-out losses; empty: 1
   std::vector<double> count_;
   bool shifted_ = false;
   std::vector<Trial> trials_;
+  std::map<std::string, std::shared_ptr<const Mapped>> mapped_;
 };
 
 }  // namespace

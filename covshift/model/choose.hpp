@@ -2,6 +2,11 @@
 // model/.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "covshift/model/classifier.hpp"
 
 namespace covshift {
@@ -39,10 +44,13 @@ struct Chosen {
   double lambda = 0;
   double share = 1;
 };
+struct Mapped;
 struct Choice {
   std::vector<Chosen> components;  ///< the largest share first
   std::vector<Candidate> tried;
   std::string reason;  ///< in words
+  /// The features of all rows by their maps; empty if a sample of the rows chose.
+  std::map<std::string, std::shared_ptr<const Mapped>> mapped = {};
 };
 /// `shift`: estimated, under any assumption.
 Choice choose(const Plan& plan, const TrainingData& data, const Shift& shift, const Game& game,

@@ -229,7 +229,7 @@ Classifier Classifier::fit(const TrainingData& given, const FitOptions& options)
   model.game_ = game;
   model.costs_ = options.costs;
   Unseen unseen(data, *game, cross_validation(options), options.held_out);
-  std::map<std::string, std::shared_ptr<const Mapped>> by_maps;
+  std::map<std::string, std::shared_ptr<const Mapped>> by_maps = choice.mapped;
   for (const Chosen& c : choice.components) {
     std::shared_ptr<const Mapped>& mapped = by_maps[c.features];
     if (!mapped) mapped = std::make_shared<const Mapped>(data, plan.features, c.features, options);

@@ -100,6 +100,15 @@ Problem DomainProblem::problem(double lambda, std::span<const double> weight) co
   return problem;
 }
 
+Examples& DomainProblem::examples(double lambda, int threads) const {
+  const Problem own = problem(lambda, {});
+  if (!examples_ || examples_->threads() != threads) {
+    examples_ = std::make_unique<Examples>(own, threads, reducer_);
+  }
+  examples_->set_lambda(own.lambda);
+  return *examples_;
+}
+
 std::optional<DomainProblem::Fit> DomainProblem::solve(double lambda, double tolerance, int threads,
                                                        const Fit* start,
                                                        std::span<const double> weight) const {
@@ -110,7 +119,9 @@ std::optional<DomainProblem::Fit> DomainProblem::solve(double lambda, double tol
   options.reducer = reducer_;
   if (start != nullptr) options.start = start->solution.weights;
   Fit fit;
-  fit.solution = covshift::solve(Examples(problem(lambda, weight), threads, reducer_), options);
+  fit.solution = weight.empty()
+                     ? covshift::solve(examples(lambda, threads), options)
+                     : covshift::solve(Examples(problem(lambda, weight), threads, reducer_), options);
   throw_if_stopped();
   // Out of steps at the last digits is as good an answer as there is.
   const double accepted = std::max(tolerance, 1e-9) * std::max(1.0, fit.solution.objective);
@@ -141,9 +152,8 @@ std::optional<DomainProblem::Factored> DomainProblem::factor(double lambda,
                                                              std::span<const double> log_odds,
                                                              int threads) const {
   const auto d = static_cast<Eigen::Index>(dims_ + 1);
-  const Examples examples(problem(lambda, {}), threads, reducer_);
   std::vector<Eigen::MatrixXd> gram;
-  examples.grams(
+  examples(lambda, threads).grams(
       1,
       [&](std::size_t first, std::size_t n, std::size_t, double* omega) {
         for (std::size_t b = 0; b < n; ++b) {
@@ -199,7 +209,7 @@ void DomainProblem::polish(Fit& fit, double lambda, int threads) const {
 
 std::vector<double> DomainProblem::leave_one_out(double lambda, std::span<const double> log_odds,
                                                  int threads) const {
-  return covshift::leave_one_out(Examples(problem(lambda, {}), threads), log_odds);
+  return covshift::leave_one_out(examples(lambda, threads), log_odds);
 }
 
 }  // namespace covshift

@@ -11,6 +11,7 @@
 
 #include "covshift/data/matrix.hpp"
 #include "covshift/game/game.hpp"
+#include "covshift/learn/examples.hpp"
 #include "covshift/learn/solve.hpp"
 #include "covshift/ratio/ratio.hpp"
 #include "covshift/ratio/rows.hpp"
@@ -66,6 +67,8 @@ class DomainProblem {
   [[nodiscard]] std::optional<Factored> factor(double lambda, std::span<const double> log_odds,
                                                int threads) const;
   void centre();
+  /// The rows with their own weights, kept from call to call: one call at a time.
+  [[nodiscard]] Examples& examples(double lambda, int threads) const;
   [[nodiscard]] Problem problem(double lambda, std::span<const double> weight) const;
 
   const Reducer* reducer_;
@@ -78,6 +81,7 @@ class DomainProblem {
   std::vector<int> labels_;
   std::vector<double> weight_;
   std::unique_ptr<Game> game_;
+  mutable std::unique_ptr<Examples> examples_;
 };
 
 /// The gain of LambdaSelection at one lambda, by approximate leave-one-out; none for more than 500
@@ -102,6 +106,8 @@ struct LambdaSelection {
 /// path, weigh log lambda by the likelihood of all rows (pseudo-Bayesian model averaging, Geisser
 /// and Eddy 1979), instead of the largest alone deciding. Folds are dealt along the projection on
 /// the difference of the means: data that are nearly the same are dealt nearly alike.
-LambdaSelection select_lambda(const Samples& samples, const RatioOptions& options, int folds);
+/// `all`: the problem of all rows, which is used where no sample is needed.
+LambdaSelection select_lambda(const Samples& samples, const DomainProblem& all,
+                              const RatioOptions& options, int folds);
 
 }  // namespace covshift

@@ -220,12 +220,14 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixV
   train_rows.check("the training data", options.threads);
   const Rows target_rows(target, options.columns);
   target_rows.check("the target data", options.threads);
-  // These judge themselves by leaving out single rows, with their copies.
+  // These judge themselves by leaving out single rows, with their near copies.
   const bool by_likelihood =
       options.method == RatioMethod::logistic || options.method == RatioMethod::quadratic;
+  const bool settled = options.method == RatioMethod::logistic && !options.judge &&
+                       options.lambda.rule == RatioLambda::Rule::value;
   std::vector<double> weight;
   std::vector<double> target_weight;
-  if (by_likelihood) {
+  if (by_likelihood && !settled) {
     weight = merge_near_copies(train_rows, train_weight);
     target_weight = merge_near_copies(target_rows, {});
   } else {

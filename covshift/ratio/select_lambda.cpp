@@ -211,13 +211,17 @@ std::optional<double> leave_one_out_gain(const DomainProblem& problem,
   return summarise(lambda, problem, held_out).mean - likelihood_of_shares(problem);
 }
 
-LambdaSelection select_lambda(const Samples& samples, const RatioOptions& options, int folds) {
+LambdaSelection select_lambda(const Samples& samples, const DomainProblem& all,
+                              const RatioOptions& options, int folds) {
   const std::size_t d = samples.train.dims();
   const bool by_leave_one_out = d <= leave_one_out_limit;
   const auto columns = static_cast<double>(d + 1);
   const std::size_t affordable =
       by_leave_one_out ? static_cast<std::size_t>(most_work / (columns * columns)) : most_rows;
-  const DomainProblem problem(samples, std::clamp(affordable, std::size_t{2000}, most_rows));
+  const std::size_t most = std::clamp(affordable, std::size_t{2000}, most_rows);
+  std::optional<DomainProblem> some;
+  if (samples.train.size() + samples.target.size() > most) some.emplace(samples, most);
+  const DomainProblem& problem = some ? *some : all;
   LambdaSelection selection;
   selection.report["held_out"] = by_leave_one_out ? "leave-one-out" : "folds";
   selection.report["rows"] = problem.size();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <variant>
 
 #include "covshift/base/error.hpp"
@@ -30,12 +31,19 @@ void held_out_psi(const Problem& problem, const std::vector<int>& fold, int f,
   }
 }
 
-std::vector<int> checked_folds(const Problem& problem, const CrossValidation& options) {
+/// The fold of each row that counts; all 0 if rows are left out one by one.
+std::vector<int> checked_folds(const Problem& problem, const CrossValidation& options,
+                               bool one_by_one) {
   Problem sound = problem;
   sound.lambda = 1;  // not used
   check_settings(sound);
   std::vector<int> fold(options.fold.begin(), options.fold.end());
-  if (fold.empty()) {
+  if (one_by_one) {
+    fold.assign(problem.features.rows, 0);
+    for (std::size_t i = 0; i < problem.sample_weight.size(); ++i) {
+      if (!(problem.sample_weight[i] > 0)) fold[i] = -1;
+    }
+  } else if (fold.empty()) {
     fold = stratified_folds(problem.features, problem.labels, problem.sample_weight, options.folds,
                             options.seed);
   }
@@ -59,15 +67,16 @@ std::vector<double> weights_without(const Problem& problem, const std::vector<in
 }
 
 /// A problem without the rows of fold f. Dense rows of moderate size are copied, which costs as
-/// much as one pass: every pass over scattered rows would gather them again.
+/// much as one pass: every pass over scattered rows would gather them again. `copies`: how many are
+/// kept at a time by each thread.
 class WithoutFold {
  public:
-  WithoutFold(const Problem& all, const std::vector<int>& fold, int f)
+  WithoutFold(const Problem& all, const std::vector<int>& fold, int f, std::size_t copies = 1)
       : problem_(all), weight_(weights_without(all, fold, f)) {
     problem_.sample_weight = weight_;
     constexpr std::size_t most_numbers = 12'000'000;  // 96 MB for each thread
     const bool dense = std::holds_alternative<DenseRows<double>>(all.features.storage);
-    if (!dense || all.features.rows * all.features.cols > most_numbers) return;
+    if (!dense || all.features.rows * all.features.cols * copies > most_numbers) return;
     std::vector<std::size_t> rows;
     for (std::size_t i = 0; i < weight_.size(); ++i) {
       if (weight_[i] > 0) rows.push_back(i);
@@ -104,8 +113,8 @@ class WithoutFold {
 };
 
 /// Throws Error if stopped.
-Solution solve_or_throw(const Problem& problem, const SolveOptions& options) {
-  Solution solution = solve(Examples(problem, options.threads), options);
+Solution solve_or_throw(const Examples& examples, const SolveOptions& options) {
+  Solution solution = solve(examples, options);
   if (solution.status == Status::stopped) throw Error(Error::Kind::stopped, "stopped");
   return solution;
 }
@@ -131,15 +140,13 @@ bool can_leave_one_out(const Problem& problem) {
 
 /// Potentials of each row, by the fit without it: of all rows, to start the next from, and one
 /// step.
-void leave_one_out_psi(const Problem& problem, const CrossValidation& options, Solution& solution,
+void leave_one_out_psi(Examples& examples, const CrossValidation& options, Solution& solution,
                        double* psi) {
-  const Examples examples(problem, options.threads);
   SolveOptions solve_options = fold_options(options);
   solve_options.threads = options.threads;
   const Solution before = std::move(solution);
   solve_options.start = before.weights;
-  solution = solve(examples, solve_options);
-  if (solution.status == Status::stopped) throw Error(Error::Kind::stopped, "stopped");
+  solution = solve_or_throw(examples, solve_options);
   std::vector<double> at(examples.size() * 2);
   examples.potentials(Eigen::Map<const RowMatrix>(solution.weights.data(), examples.dims(), 2),
                       at.data());
@@ -149,27 +156,52 @@ void leave_one_out_psi(const Problem& problem, const CrossValidation& options, S
   if (odds.empty()) {
     throw Error(Error::Kind::numeric,
                 fmt::format("the Hessian at lambda {} is singular; choose a larger lambda",
-                            problem.lambda));
+                            examples.lambda()));
   }
   for (std::size_t i = 0; i < examples.size(); ++i) psi[2 * examples.row(i) + 1] = odds[i];
 }
 
-/// The same by fits without folds, each started from its last.
-void fold_psi(const Problem& problem, const CrossValidation& options, const std::vector<int>& fold,
-              std::vector<Solution>& solutions, double* psi) {
-  parallel_tasks(options.threads, solutions.size(), [&](std::size_t f) {
-    const auto own = static_cast<int>(f);
-    const std::vector<double> weight = weights_without(problem, fold, own);
-    Problem training = problem;
-    training.sample_weight = weight;
-    SolveOptions solve_options = fold_options(options);
-    const Solution before = std::move(solutions[f]);
-    solve_options.start = before.weights;
-    solve_options.start_adversary = before.adversary;
-    solutions[f] = solve_or_throw(training, solve_options);
-    held_out_psi(problem, fold, own, solutions[f].weights, psi);
-  });
-}
+/// Fits along a path of lambdas, each started from its last: of all rows with one step for each of
+/// them, or without each fold.
+class Path {
+ public:
+  Path(const Problem& problem, const CrossValidation& options, const std::vector<int>& fold,
+       bool one_by_one)
+      : problem_(problem), options_(options), fold_(fold) {
+    if (one_by_one) examples_.push_back(std::make_unique<Examples>(problem, options.threads));
+    const auto folds = static_cast<std::size_t>(options.folds);
+    for (std::size_t f = 0; f < folds && !one_by_one; ++f) {
+      without_.push_back(std::make_unique<WithoutFold>(problem, fold, static_cast<int>(f), folds));
+      examples_.push_back(std::make_unique<Examples>(without_[f]->problem(), 1));
+    }
+    solutions_.resize(examples_.size());
+  }
+
+  /// Writes the potentials of every held-out row.
+  void potentials(double lambda, double* psi) {
+    for (const auto& e : examples_) e->set_lambda(lambda);
+    if (without_.empty()) {
+      leave_one_out_psi(*examples_[0], options_, solutions_[0], psi);
+      return;
+    }
+    parallel_tasks(options_.threads, solutions_.size(), [&](std::size_t f) {
+      SolveOptions solve_options = fold_options(options_);
+      const Solution before = std::move(solutions_[f]);
+      solve_options.start = before.weights;
+      solve_options.start_adversary = before.adversary;
+      solutions_[f] = solve_or_throw(*examples_[f], solve_options);
+      held_out_psi(problem_, fold_, static_cast<int>(f), solutions_[f].weights, psi);
+    });
+  }
+
+ private:
+  const Problem& problem_;
+  const CrossValidation& options_;
+  const std::vector<int>& fold_;
+  std::vector<std::unique_ptr<WithoutFold>> without_;  // empty: rows are left out one by one
+  std::vector<std::unique_ptr<Examples>> examples_;    // of these, or of all rows
+  std::vector<Solution> solutions_;
+};
 
 /// True if each of the last `patience` points is worse than the one before it.
 bool rising(std::span<const CrossValidated> points, int patience) {
@@ -190,7 +222,8 @@ HeldOut held_out(const Problem& problem, const CrossValidation& options) {
   }
   if (options.lambdas.empty()) fail_input("cross validation needs at least one lambda to try");
   const StopScope scope(options.cancelled);
-  const std::vector<int> fold = checked_folds(problem, options);
+  const bool one_by_one = options.leave_one_out && can_leave_one_out(problem);
+  const std::vector<int> fold = checked_folds(problem, options, one_by_one);
   std::vector<double> lambdas = options.lambdas;
   std::sort(lambdas.begin(), lambdas.end(), std::greater<>());
   const auto k = static_cast<std::size_t>(problem.game->labels());
@@ -200,17 +233,10 @@ HeldOut held_out(const Problem& problem, const CrossValidation& options) {
     const double own = problem.sample_weight.empty() ? 1 : problem.sample_weight[i];
     out.count.push_back(fold[i] < 0 ? 0 : own);
   }
-  const bool one_by_one = options.leave_one_out && can_leave_one_out(problem);
-  std::vector<Solution> solutions(one_by_one ? 1 : static_cast<std::size_t>(options.folds));
+  Path path(problem, options, fold, one_by_one);
   std::vector<double> psi(m * k);
   for (const double lambda : lambdas) {
-    Problem own = problem;
-    own.lambda = lambda;
-    if (one_by_one) {
-      leave_one_out_psi(own, options, solutions[0], psi.data());
-    } else {
-      fold_psi(own, options, fold, solutions, psi.data());
-    }
+    path.potentials(lambda, psi.data());
     out.lambdas.push_back(lambda);
     for (std::size_t i = 0; i < m; ++i) {
       const double loss = problem.game->loss_at({psi.data() + i * k, k}, problem.labels[i]);
@@ -302,7 +328,7 @@ HeldOutFits held_out_fits(const Problem& problem, const CrossValidation& options
                           std::span<const double> start, std::size_t enough) {
   const StopScope scope(options.cancelled);
   HeldOutFits out;
-  out.fold = checked_folds(problem, options);
+  out.fold = checked_folds(problem, options, false);
   std::size_t count = 0;
   int last = 0;
   while (last < options.folds && (last == 0 || count < enough)) {
@@ -315,7 +341,7 @@ HeldOutFits held_out_fits(const Problem& problem, const CrossValidation& options
     const WithoutFold training(problem, out.fold, static_cast<int>(f));
     SolveOptions solve_options = fold_options(options);
     solve_options.start = start;
-    out.weights[f] = solve_or_throw(training.problem(), solve_options).weights;
+    out.weights[f] = solve_or_throw(Examples(training.problem(), 1), solve_options).weights;
     held_out_psi(problem, out.fold, static_cast<int>(f), out.weights[f], out.potentials.data());
   });
   for (int& f : out.fold) f = f < last ? f : -1;

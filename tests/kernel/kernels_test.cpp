@@ -254,6 +254,17 @@ TEST_P(Kernel, WeighIsItsFormula) {
   }
 }
 
+TEST_P(Kernel, SinesAreAccurate) {
+  std::vector<double> x = {0, -0.0, 1e-300, 1.5707963267948966, -1.5707963267948968, 3.14159265358979};
+  while (x.size() < 4000) x.push_back(random.uniform(-40, 40));
+  while (x.size() < 8000) x.push_back(random.uniform(-sine_limit, sine_limit));
+  std::vector<double> found = x;
+  kernel.sines(found.size(), found.data());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    ASSERT_NEAR(found[i], std::sin(x[i]), 4e-16) << x[i];
+  }
+}
+
 TEST_P(Kernel, SumsOfColumnsAreWeighted) {
   for (const std::size_t n : {1U, 7U, 8U, 30U, 32U, 75U}) {
     for (const std::size_t columns : {1U, 4U, 6U, 9U}) {

@@ -50,7 +50,7 @@ TEST_P(LeaveOneOut, IsCloseToFittingAgain) {
   }
   if (kind == "scales") add_views(data, 2, 0.7);
   if (kind == "free bias") data.penalise_bias = false;
-  const Examples examples(data.problem());
+  Examples examples(data.problem());
   const std::vector<double> fitted = odds_of(examples, solve(examples, tight()).weights);
   const std::vector<double> found = leave_one_out(examples, fitted);
   const std::vector<double> exact = refitted(data);
@@ -62,6 +62,24 @@ TEST_P(LeaveOneOut, IsCloseToFittingAgain) {
   }
   EXPECT_GT(change, 0.01);  // there is something to find
   EXPECT_LT(std::sqrt(error / change), 0.1);
+}
+
+/// A fit with another lambda is preconditioned by the curvature of this one, and is the same.
+TEST_P(LeaveOneOut, LeavesACurvatureForOtherLambdas) {
+  const std::string kind = GetParam();
+  Data data = make_data("log", 60, 3, 2, 0.01);
+  if (kind == "scales") add_views(data, 2, 0.7);
+  if (kind == "free bias") data.penalise_bias = false;
+  Examples examples(data.problem());
+  leave_one_out(examples, odds_of(examples, solve(examples, tight()).weights));
+  ASSERT_TRUE(examples.curvature_known());
+  examples.set_lambda(0.001);
+  const std::vector<double> found = odds_of(examples, solve(examples, tight()).weights);
+  Problem other = data.problem();
+  other.lambda = 0.001;
+  const Examples fresh(other);
+  const std::vector<double> expected = odds_of(fresh, solve(fresh, tight()).weights);
+  for (std::size_t i = 0; i < data.m; ++i) EXPECT_NEAR(found[i], expected[i], 1e-4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Problems, LeaveOneOut,
