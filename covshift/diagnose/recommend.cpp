@@ -145,7 +145,7 @@ class Writer {
       out_.collect_labels = true;
       set(Verdict::no_overlap,
           fmt::format("{:.0f}% of the target lies where there are no training data: no method can "
-                      "know the labels there. Collect labels there, these rows first.",
+                      "know the labels there. Collect some there.",
                       100 * s.share));
       out_.why +=
           " Where there are no data it goes half of the way to saying that it does not know; "

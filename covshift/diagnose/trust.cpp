@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace covshift {
@@ -19,6 +20,17 @@ std::string percent(double share) {
   if (x > 0 && x < 0.5) return "less than 1%";
   if (x < 100 && x >= 99.5) return "more than 99%";
   return fmt::format("{:.0f}%", x);
+}
+
+/// 1,234: as the page writes numbers of rows.
+std::string count(std::size_t rows) {
+  const std::string digits = fmt::format("{}", rows);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
 }
 
 bool many_unsupported(const TrustEvidence& e) {
@@ -72,7 +84,7 @@ Rule decide(const TrustEvidence& e) {
     return {Trust::partly, "few-rows",
             fmt::format("Nothing has visibly changed, but {} rows are too few to notice a small "
                         "change.",
-                        std::min(e.train_rows, e.target_rows))};
+                        count(std::min(e.train_rows, e.target_rows)))};
   }
   if (!e.shift) {
     return {Trust::yes, "no-shift",
@@ -112,9 +124,10 @@ void describe_performance(TrustAnswer& a) {
     a.performance = "Unknown";
     a.basis = fmt::format(
         "{} {}",
-        p.labels > 0 ? fmt::format("{} labelled new rows are too few to measure it.", p.labels)
-                     : "It cannot be estimated from training rows; labels of some new rows "
-                       "would tell.",
+        p.labels > 0
+            ? fmt::format("{} labelled new rows are too few to measure it.", count(p.labels))
+            : "It cannot be estimated from training rows; labels of some new rows "
+              "would tell.",
         before);
     return;
   }
@@ -122,13 +135,13 @@ void describe_performance(TrustAnswer& a) {
                               percent(p.accuracy));
   const std::string interval =
       fmt::format("{:.4g}% interval {} to {}", 100 * p.level, percent(p.low), percent(p.high));
-  a.basis =
-      p.labels > 0
-          ? fmt::format("Measured on {} labelled new rows; {}. {}", p.labels, interval, before)
-          : fmt::format(
-                "An estimate from training rows weighted to look like the new rows; {}, if "
-                "equal rows still have equal labels. {}",
-                interval, before);
+  a.basis = p.labels > 0
+                ? fmt::format("Measured on {} labelled new rows; {}. {}", count(p.labels), interval,
+                              before)
+                : fmt::format(
+                      "An estimate from training rows weighted to look like the new rows; {}, if "
+                      "equal rows still have equal labels. {}",
+                      interval, before);
 }
 
 void describe_evidence(TrustAnswer& a) {
@@ -153,9 +166,9 @@ void describe_evidence(TrustAnswer& a) {
                             "would notice {} of changes by half a standard deviation.",
                             percent(e.power)));
   if (e.shift && e.unsupported < most_unsupported) {  // weights say nothing about rows elsewhere
-    a.evidence.push_back(
-        fmt::format("Where the new rows are, the {} training rows count for {:.0f}.", e.train_rows,
-                    e.effective_sample_size));
+    a.evidence.push_back(fmt::format(
+        "Where the new rows are, the {} training rows count for {}.", count(e.train_rows),
+        count(static_cast<std::size_t>(std::round(e.effective_sample_size)))));
   }
 }
 

@@ -161,7 +161,7 @@ const whole = x => String(x);
 // As many decimals as two digits of the error have.
 const estimate = e => {
   if (e.value === null) return '–';
-  if (!(e.standard_error > 0)) return short(e.value);
+  if (!(e.standard_error > 1e-9 * Math.max(1, Math.abs(e.value)))) return short(e.value);  // rounding
   const decimals = Math.min(12, Math.max(0, 1 - Math.floor(Math.log10(e.standard_error))));
   return `${e.value.toFixed(decimals)} ± ${e.standard_error.toFixed(decimals)}`;
 };
@@ -429,11 +429,13 @@ const calibrations = () => {
   const judged = m => truth ? m.truth : m.estimated;
   const own = judged(list[0]);
   const box = part('calibration', 'Is it as sure as it is right?',
-      [recommended + ' is ', number(own.confidence, percent), ' sure and right on ', number(own.accuracy, percent)],
+      [recommended + ' is ', number(own.confidence, percent), ...own.reliable
+          ? [truth ? ' sure and right on ' : ' sure and right on about ', number(own.accuracy, percent)]
+          : [' sure; how often it is right is unknown']],
       (truth ? 'On labelled target rows' : 'On held-out training rows, weighted') +
       ': below the dashed line a method is overconfident, above it cautious. The size of a point is its share of the rows. ' +
       'The recommended method is drawn thick.');
-  if (own.confidence < own.accuracy && list.some(m => judged(m).calibration_error < own.calibration_error)) {
+  if (own.reliable && own.confidence < own.accuracy && list.some(m => judged(m).calibration_error < own.calibration_error)) {
     box.append(make('p', {id: 'caution'}, `${recommended} is right more often than it says. That is caution, not a fault: it holds back where ` +
         'training rows are few, because nothing there shows whether it is right. Calibration counts this as an error; ' +
         'a surer method looks better here only as long as it happens to be right.'));

@@ -166,6 +166,16 @@ TEST(Trust, SharesAreNeverRoundedToNothingOrAll) {
   EXPECT_THAT(trust(e).evidence[0], HasSubstr("100% of the new rows"));
 }
 
+TEST(Trust, NumbersOfRowsAreGrouped) {
+  TrustEvidence e = shifted();
+  e.train_rows = 1234567;
+  e.effective_sample_size = 999.4;
+  EXPECT_EQ(trust(e).evidence[2],
+            "Where the new rows are, the 1,234,567 training rows count for 999.");
+  e.effective_sample_size = 12345.6;
+  EXPECT_THAT(trust(e).evidence[2], HasSubstr("count for 12,346."));
+}
+
 TEST(Trust, NextNamesTheModelAndTheAnswerSaysHowFarToGo) {
   TrustEvidence e = shifted();
   e.expected->model = "robust-view";
