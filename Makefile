@@ -10,6 +10,8 @@ PYTHON312 ?= $(shell for p in python3.12 python3.13 python3.14 $(HOME)/.pyenv/ve
   "$$p" -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo "$$p" && break; done)
 export JOBS
 
+comma := ,
+
 .PHONY: all library demo test test-mpi bench shiftbench bench-kernels bench-csv bench-python wheel wheels dist asan tsan tidy format
 .PHONY: bench-engines docs playground test-playground fuzz faults format-check check reproduce coverage promise-peers random-fits
 .PHONY: install uninstall clean help
@@ -62,6 +64,7 @@ coverage: ## what is promised against the truth, on simulated problems; an hour 
 	@cmake --build build/bench -j $(JOBS) --target coverage bounds
 	@build/bench/bench/coverage $(PROBLEMS)
 	@build/bench/bench/bounds $(or $(PROBLEMS),1000) $(METHODS)
+	@build/bench/bench/bounds $(or $(PROBLEMS),1000) $(or $(METHODS),robust$(comma)overlap$(comma)auto) parts
 
 random-fits: all ## random fits on degenerate data: each converges or ends in an error message (docs/reliability.md; FITS=2400)
 	@python3 bench/random_fits.py build/covshift $(FITS)

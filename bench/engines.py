@@ -4,8 +4,8 @@
 
 Writes NPY files (eight, which are dealt), fits them with 1, 2 and 4 processes of one thread each,
 and prints objective, seconds of each stage, speed against one process, and each process's peak memory
-against its part of the rows (8 bytes a number). A model of the cost of a pass is fitted to runs of 1, 2 and
-4 processes on half of the files and checked against a run on all of them (docs/scale.md).
+against its part of the rows (8 bytes a number), beside what one and two processes read from memory at most. A model of
+the cost is fitted to runs on a quarter and on half of the files and checked against runs on all of them (docs/scale.md).
 """
 
 import argparse
@@ -56,11 +56,12 @@ def fit(program, folder, processes, files, columns):
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
     report = json.loads(done.stdout)
+    report["columns"] = columns
     report["peak"] = max(int(open(f"{peak}.{rank}").read()) for rank in range(processes))
     return report
 
 
-def print_runs(runs, rows, columns):
+def print_runs(runs, columns):
     """A line for each number of processes, against one process."""
     print("| processes | objective | gap | sample s | all rows s | total s | speed | passes | peak / part |")
     print("|---|---|---|---|---|---|---|---|---|")
@@ -77,21 +78,59 @@ def print_runs(runs, rows, columns):
             sys.exit(f"{processes} processes have another objective, by {relative:.1e}")
 
 
-def check_model(half, whole, cores):
-    """Seconds of a pass = rate * rows of a process * processes that share a core + latency: fitted to half of the
-    files, checked against all of them."""
-    def shape(processes, report):
-        engine = report["engine"]
-        share = max(1, processes / cores)
-        return [(engine["rows"] + engine["target_rows"]) / processes * share, 1.0]
-    system = numpy.array([shape(p, r) for p, r in half.items()])
-    seconds = numpy.array([r["engine"]["fit_seconds"] / r["engine"]["passes"] for r in half.values()])
-    rate, latency = numpy.linalg.lstsq(system, seconds, rcond=None)[0]
-    print(f"\na pass: {rate * 1e9:.2f} ns a row and thread, {latency * 1e3:.1f} ms besides (fitted to half of the rows)")
-    for processes, report in whole.items():
-        rows, one = shape(processes, report)
-        said = (rate * rows + latency * one) * report["engine"]["passes"]
-        print(f"all rows, {processes} processes: predicted {said:.1f} s, took {report['engine']['fit_seconds']:.1f} s")
+def bandwidth(processes):
+    """Bytes a second that so many processes read from memory together, each a gigabyte of its own ten times: no pass is faster."""
+    code = ("import sys, time, numpy; x = numpy.ones(1 << 27); numpy.dot(x, x); print(flush=True); sys.stdin.readline(); begin = time.time()\n"
+            "for _ in range(10): numpy.dot(x, x)\n"
+            "print(begin, time.time())")
+    alone = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+    readers = [subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=alone)
+               for _ in range(processes)]
+    for reader in readers:
+        reader.stdout.readline()
+    for reader in readers:
+        reader.stdin.write("\n")
+        reader.stdin.flush()
+    times = [[float(t) for t in reader.communicate()[0].split()] for reader in readers]
+    return processes * 10 * (1 << 30) / (max(end for _, end in times) - min(begin for begin, _ in times))
+
+
+def shape(processes, report, cores, shared):
+    """What a fit's seconds are a linear function of: fits (the work on drawn rows), passes, and bytes that a core reads, with the
+    cores' share of the path to memory."""
+    engine = report["engine"]
+    numbers = (engine["rows"] + engine["target_rows"]) * report["columns"]
+    at_once = min(processes, cores)
+    slower = shared[1] * at_once / shared[at_once] if at_once in shared else 1
+    return [1.0, engine["passes"], engine["passes"] * 8 * numbers / at_once * slower]
+
+
+def check_model(fitted, asked, shared):
+    """Fits the model of cost to some runs, (processes, report) each, and predicts others that had no part in it."""
+    cores = len(os.sched_getaffinity(0))
+    system = numpy.array([shape(p, r, cores, shared) for p, r in fitted])
+    seconds = numpy.array([r["engine"]["fit_seconds"] for _, r in fitted])
+    cost = nonnegative(system / seconds[:, None])
+    print(f"\na fit: {cost[0]:.2f} s for drawn rows, and a pass {cost[1] * 1e3:.1f} ms and {1e-9 / cost[2] if cost[2] else 0:.2f} GB/s "
+          f"(fitted to {len(fitted)} runs)")
+    for name, runs in (("fitted", fitted), ("predicted", asked)):
+        for processes, report in runs:
+            said = float(numpy.dot(cost, shape(processes, report, cores, shared)))
+            took = report["engine"]["fit_seconds"]
+            print(f"{report['engine']['rows']} rows, {processes} processes: {name} {said:.2f} s, took {took:.2f} s ({said / took - 1:+.0%})")
+
+
+def nonnegative(system):
+    """The least squares solution of system x = 1 with x >= 0: the best of those with some of them 0."""
+    best, least = numpy.zeros(system.shape[1]), float("inf")
+    for kept in range(1, 1 << system.shape[1]):
+        columns = [j for j in range(system.shape[1]) if kept >> j & 1]
+        found = numpy.linalg.lstsq(system[:, columns], numpy.ones(len(system)), rcond=None)[0]
+        error = float(((system[:, columns] @ found - 1) ** 2).sum())
+        if (found >= 0).all() and error < least:
+            best, least = numpy.zeros(system.shape[1]), error
+            best[columns] = found
+    return best
 
 
 def main():
@@ -110,14 +149,17 @@ def main():
             file.write(WRAPPER)
         write_parts(folder, rows, options.columns, 8)
         print(f"{rows} training and {rows // 4} target rows of {options.columns} columns; load {os.getloadavg()[0]:.1f}\n")
-        whole = {p: fit(program, folder, p, 8, options.columns) for p in processes if p <= 2}
-        print_runs(whole, rows, options.columns)
-        if len(processes) < 3:
-            return
-        half = {p: fit(program, folder, p, 4, options.columns) for p in processes}
-        print("\nhalf of the files:\n")
-        print_runs(half, rows // 2, options.columns)
-        check_model(half, whole, len(os.sched_getaffinity(0)))
+        shared = {n: bandwidth(n) for n in (1, 2)}
+        print(f"memory is read at {shared[1] / 1e9:.1f} GB/s by one process, {shared[2] / 1e9:.1f} GB/s by two: "
+              f"{shared[2] / shared[1]:.2f}x is the most that passes over memory can gain\n")
+        runs = {}
+        for files in (8, 4, 2):
+            runs[files] = {p: fit(program, folder, p, files, options.columns) for p in processes if p <= files}
+            print(f"{rows * files // 8} rows; load {os.getloadavg()[0]:.1f}\n")
+            print_runs(runs[files], options.columns)
+            print(flush=True)
+        smaller = [run for files in (2, 4) for run in runs[files].items()]
+        check_model(smaller, list(runs[8].items()), shared)
 
 
 if __name__ == "__main__":

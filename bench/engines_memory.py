@@ -1,4 +1,5 @@
-"""A CSV file larger than memory: fitted, certified and predicted under a limit, beside the same data in memory and beside SGD.
+"""A CSV file larger than memory: fitted, certified and predicted under a limit, beside the same without a limit (all rows stay in
+memory, so passes can be compared), the ordinary fit, and SGD.
 
     python3 bench/engines_memory.py build/covshift --gigabytes 6 --memory 1G --limit 2G [--folder /tmp]
 
@@ -103,6 +104,18 @@ def run(arguments, enter=None):
     return done.stdout, wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+def fitted(arguments, title, enter=None, peak=None):
+    """The report of a fit over parts, with the seconds of a pass."""
+    out, wall, cpu = run(arguments, enter)
+    report = json.loads(out)
+    engine = report["engine"]
+    report["pass"] = engine["fit_seconds"] / engine["passes"]
+    print(f"{title}: {wall:.1f} s, {cpu:.1f} s of processors{f', peak {peak() / 1e9:.2f} GB' if peak else ''}; {engine['passes']} passes in "
+          f"{engine['fit_seconds']:.1f} s, {report['pass']:.3f} s each, after {engine['sample_seconds']:.1f} s for the sample; {report['status']}, "
+          f"objective {report['objective']:.6f}, gap {report['gap']:.2g}; {report['memory']}; load {os.getloadavg()[0]:.1f}", flush=True)
+    return report
+
+
 def sgd(path, objective, epochs):
     """Passes and seconds until the objective is within 0.1% of covshift's; None if it never is."""
     import pandas as pd
@@ -145,6 +158,7 @@ def main():
     parser.add_argument("--folder")
     parser.add_argument("--epochs", type=int, default=10, help="of SGD; 0: none")
     parser.add_argument("--threads", default="0")
+    parser.add_argument("--methods", default="lr,robust", help="lr is needed for SGD")
     flags = parser.parse_args()
     with tempfile.TemporaryDirectory(dir=flags.folder, prefix="covshift-bench-") as folder:
         train, target, model = (os.path.join(folder, name) for name in ("train.csv", "new.csv", "model.json"))
@@ -153,27 +167,26 @@ def main():
         print(f"{os.path.getsize(train) / 1e9:.2f} GB, {rows} rows; load {os.getloadavg()[0]:.1f}")
         fit = [flags.program, "fit", train, "--label", "y", "--lambda", str(LAMBDA), "--threads", flags.threads, "--json", "-o", model]
         common = ["--memory", flags.memory, "--cache-dir", folder]
-        seconds = {}
-        for method, more in (("lr", []), ("robust", ["--target", target])):
+        methods = {"lr": [], "robust": ["--target", target, "--ratio-lambda", str(LAMBDA)]}
+        methods = {name: methods[name] for name in flags.methods.split(",")}
+        reports = {}
+        for method, more in methods.items():
             with limited(bytes_of(flags.limit)) as (enter, name, peak):
-                out, wall, cpu = run([*fit, "--method", method, *more, *common], enter)
-                report = json.loads(out)
-                seconds[method] = report["seconds"]
-                print(f"{method}, --memory {flags.memory} under {flags.limit} ({name}): {wall:.1f} s, {cpu:.1f} s of processors, "
-                      f"peak {peak() / 1e9:.2f} GB; the fit {report['seconds']:.1f} s; {report['status']}, gap {report['gap']:.2g}; "
-                      f"{report['memory']}; load {os.getloadavg()[0]:.1f}")
-            if method == "lr":
-                objective = report["objective"]
-        with limited(bytes_of(flags.limit)) as (enter, name, peak):
-            _, wall, cpu = run([flags.program, "predict", model, train, "-o", os.path.join(folder, "p.csv"), *common], enter)
-            print(f"predict: {wall:.1f} s, {cpu:.1f} s of processors, peak {peak() / 1e9:.2f} GB")
-        for method, more in (("lr", []), ("robust", ["--target", target])):
+                reports[method] = fitted([*fit, "--method", method, *more, *common], f"{method} under {flags.limit} ({name})", enter, peak)
+            if len(reports) == 1:
+                with limited(bytes_of(flags.limit)) as (enter, name, peak):
+                    _, wall, cpu = run([flags.program, "predict", model, train, "-o", os.path.join(folder, "p.csv"), *common], enter)
+                    print(f"predict under {flags.limit}: {wall:.1f} s, {cpu:.1f} s of processors, peak {peak() / 1e9:.2f} GB", flush=True)
+        for method, more in methods.items():
+            free = fitted([*fit, "--method", method, *more, *common], f"{method} without a limit")
+            times = reports[method]["pass"] / free["pass"]
+            print(f"{method}: a pass under the limit takes {times:.2f} times as long as with all rows in memory", flush=True)
+        for method, more in methods.items():
             out, wall, cpu = run([*fit, "--method", method, *more])
-            whole = json.loads(out)
-            print(f"{method}, in memory: {wall:.1f} s, {cpu:.1f} s of processors; the fit {whole['seconds']:.1f} s; the same passes on disk "
-                  f"took {seconds[method] / whole['seconds']:.2f} times as long; load {os.getloadavg()[0]:.1f}")
+            print(f"{method}, the ordinary fit to the file as a whole: {wall:.1f} s, {cpu:.1f} s of processors; the fit "
+                  f"{json.loads(out)['seconds']:.1f} s; load {os.getloadavg()[0]:.1f}", flush=True)
         if flags.epochs > 0:
-            reached = sgd(train, objective, flags.epochs)
+            reached = sgd(train, reports["lr"]["objective"], flags.epochs)
             print(f"SGDClassifier.partial_fit: {'the same objective to 0.1% after ' + str(reached) + ' epochs' if reached else 'not within 0.1%'}")
 
 

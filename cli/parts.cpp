@@ -12,12 +12,13 @@
 #include "covshift/base/file.hpp"
 #include "covshift/data/stream.hpp"
 #include "covshift/data/summary.hpp"
+#include "covshift/data/table_blocks.hpp"
 #include "covshift/engine/agree.hpp"
 
 namespace covshift::cli {
 namespace {
 
-/// Text is read in pieces of so many bytes: a process needs room for its encoded rows and one
+/// Files are read in pieces of so many bytes: a process needs room for its encoded rows and one
 /// piece.
 constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 25U;
 
@@ -122,8 +123,12 @@ Part::Part(const std::string& name, const ReadOptions& options, const Reducer& r
 
 void Part::each(const ReadOptions& options, const std::function<void(const Table&)>& use) const {
   for (const Piece& piece : pieces_) {
-    use(piece.range ? read_csv_range(piece.path, options, *piece.range)
-                    : read_table(piece.path, options));
+    if (piece.range) {
+      use(read_csv_range(piece.path, options, *piece.range));
+      continue;
+    }
+    TableBlocks blocks(piece.path, options, piece_bytes);
+    while (const std::optional<Table> block = blocks.next()) use(*block);
   }
 }
 

@@ -77,6 +77,13 @@ class CheckedPart {
       first = std::min(first, h);
     }
     if (first == kinds.size()) fail_input("there are no rows");
+    // A holder without rows does not know that views have densities.
+    const auto know_views = [&](GivenDensities& densities) {
+      const double most = static_cast<double>(densities.views.size());
+      densities.views.resize(static_cast<std::size_t>(max_over(&reducer, most)));
+    };
+    know_views(data.given_train);
+    know_views(data.given_target);
     own(data.features, kinds[first] == "sparse");
     if (given.target == nullptr) return;
     target_ = *given.target;

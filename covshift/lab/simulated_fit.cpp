@@ -36,7 +36,7 @@ void compare_with_truth(const SimulatedProblem& problem, bool exact, Random& ran
 }  // namespace
 
 SimulatedFit fit_simulated(const SimulatedProblem& problem, std::uint64_t seed,
-                           const std::string& method, bool exact) {
+                           const std::string& method, bool exact, const Fitter& fit_to) {
   Random random(seed);
   const SimulatedRows train = problem.draw(false, problem.train_rows(), random);
   const SimulatedRows target = problem.draw(true, problem.target_rows(), random);
@@ -53,7 +53,7 @@ SimulatedFit fit_simulated(const SimulatedProblem& problem, std::uint64_t seed,
   options.method = method;
   options.shift.given_ratio = exact;
   options.solve.threads = 1;
-  SimulatedFit fit{Classifier::fit(data, options)};
+  SimulatedFit fit{fit_to(data, options)};
   compare_with_truth(problem, exact, random, fit);
   return fit;
 }

@@ -1,6 +1,7 @@
 // A fit to a simulated problem, whose loss on the target is known.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "covshift/lab/simulation.hpp"
@@ -15,9 +16,14 @@ struct SimulatedFit {
   double set_size = 0;  ///< their mean size
 };
 
-/// Draws both samples, fits `method` with the exact density ratio or one that is estimated, and
-/// takes the loss of its predictions for 20,000 fresh target rows, averaged over P(y|x).
-SimulatedFit fit_simulated(const SimulatedProblem& problem, std::uint64_t seed,
-                           const std::string& method, bool exact);
+/// Draws both samples, fits `method` with the exact density ratio or one that is estimated (by
+/// `fit`), and takes the loss of its predictions for 20,000 fresh target rows, averaged over
+/// P(y|x).
+using Fitter = std::function<Classifier(const TrainingData&, const FitOptions&)>;
+SimulatedFit fit_simulated(
+    const SimulatedProblem& problem, std::uint64_t seed, const std::string& method, bool exact,
+    const Fitter& fit = [](const TrainingData& data, const FitOptions& options) {
+      return Classifier::fit(data, options);
+    });
 
 }  // namespace covshift

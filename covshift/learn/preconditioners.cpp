@@ -79,12 +79,13 @@ std::vector<double> sample_weight(const Problem& problem, std::size_t rows, std:
 DrawnRows::DrawnRows(const Problem& all, std::vector<double> weight)
     : problem_(all), sample_weight_(std::move(weight)) {
   const auto scales = static_cast<std::size_t>(all.scales);
-  const auto copy = [&](const auto& rows) {
+  if (all.features.storage.index() < 2) {
+    const std::size_t cols = all.features.cols;
     std::vector<double> kept;
     for (std::size_t i = 0; i < sample_weight_.size(); ++i) {
       if (sample_weight_[i] == 0) continue;
-      const auto* row = rows.data + i * rows.stride;
-      features_.insert(features_.end(), row, row + all.features.cols);
+      features_.resize(features_.size() + cols);
+      copy_row(all, i, features_.data() + features_.size() - cols);
       kept.push_back(sample_weight_[i]);
       labels_.push_back(all.labels[i]);
       if (!all.log_weight.empty()) log_weight_.push_back(all.log_weight[i]);
@@ -94,24 +95,20 @@ DrawnRows::DrawnRows(const Problem& all, std::vector<double> weight)
       }
     }
     sample_weight_ = std::move(kept);
-    problem_.features =
-        MatrixView::dense(features_.data(), sample_weight_.size(), all.features.cols);
+    problem_.features = MatrixView::dense(features_.data(), sample_weight_.size(), cols);
+    problem_.pooled = nullptr;
     problem_.labels = labels_;
     problem_.log_weight = log_weight_;
     problem_.log_scale = log_scale_;
-  };
-  std::visit(
-      [&](const auto& rows) {
-        if constexpr (!requires { rows.offsets; }) copy(rows);
-      },
-      all.features.storage);
+  }
   problem_.sample_weight = sample_weight_;
 }
 
 SampledHessian::SampledHessian(const Examples& all, std::size_t rows, std::uint64_t seed)
     : rows_(rows),
+      reducer_(all.reducer()),
       drawn_(all.problem(), sample_weight(all.problem(), own_rows(all, rows), seed)),
-      examples_(drawn_.problem(), all.threads(), &all.reducer()),
+      examples_(drawn_.problem(), all.threads(), &reducer_),
       hessian_(examples_) {}
 
 void SampledHessian::update(const RowMatrix& t) {

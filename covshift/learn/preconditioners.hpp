@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "covshift/learn/newton_system.hpp"
@@ -64,6 +66,21 @@ class DrawnRows {
   std::vector<int> labels_;
 };
 
+/// Another reducer, to which passes over a few rows are not told.
+class FewRows final : public Reducer {
+ public:
+  explicit FewRows(const Reducer& other) : other_(other) {}
+  void sum(std::span<double> totals) const override { other_.sum(totals); }
+  void max(std::span<double> largest) const override { other_.max(largest); }
+  [[nodiscard]] std::vector<std::string> gather(std::string piece) const override {
+    return other_.gather(std::move(piece));
+  }
+  [[nodiscard]] std::size_t holder() const override { return other_.holder(); }
+
+ private:
+  const Reducer& other_;
+};
+
 /// The Hessian of a stratified sample of the rows (one from each of equally long ranges), factored
 /// before the first step, and again after a step that took many solutions. The sample's optimum is
 /// also a good start: near it the Hessian hardly changes.
@@ -81,6 +98,7 @@ class SampledHessian final : public Preconditioner {
 
  private:
   std::size_t rows_;
+  FewRows reducer_;
   DrawnRows drawn_;
   Examples examples_;
   FactoredHessian hessian_;

@@ -27,6 +27,8 @@
 
 namespace covshift {
 
+class PooledRows;
+
 enum class Penalty {
   squared,  ///< lambda ||T||^2
   norm,     ///< lambda ||T||
@@ -38,7 +40,9 @@ inline constexpr auto names<Penalty> = std::to_array<Named<Penalty>>({{Penalty::
 /// Features and their scales, which give potentials. Views into the caller's memory.
 struct ScaledFeatures {
   MatrixView features;  ///< phi(x_i), without the constant of the bias
-  bool bias = true;     ///< a constant feature 1
+  /// The rows, if they are not in one matrix: `features` has their shape and kind of storage only.
+  const PooledRows* pooled = nullptr;
+  bool bias = true;  ///< a constant feature 1
   /// log r, examples x scales, row-major (empty: 0), and the scale of each column (empty: 0 for
   /// all) and of the bias.
   std::span<const double> log_scale;

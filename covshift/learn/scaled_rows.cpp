@@ -44,6 +44,19 @@ bool readable_in_place(const MatrixView& x) {
   return true;
 }
 
+/// The number of values that the rows store.
+std::size_t entries_of(const ScaledFeatures& features) {
+  const PooledRows* const pooled = features.pooled;
+  const bool sparse = features.features.storage.index() >= 2;
+  if (pooled == nullptr || !sparse) return entries(features.features);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < pooled->size(); ++i) {
+    const auto [rows, row] = pooled->at(i);
+    count += entries(slice(rows->matrix(), row, 1));
+  }
+  return count;
+}
+
 }  // namespace
 
 BlockBody keep_rows(int labels, double* psi, double* q) {
@@ -65,6 +78,22 @@ double limited_scale(double log_scale) {
   return std::exp(std::clamp(log_scale, -log_scale_limit, log_scale_limit));
 }
 
+void copy_row(const ScaledFeatures& features, std::size_t row, double* to) {
+  if (features.pooled != nullptr) return features.pooled->copy(row, to);
+  std::visit(
+      [&](const auto& x) {
+        if constexpr (!requires { x.offsets; }) {
+          const auto* from = x.data + row * x.stride;
+          if constexpr (std::is_same_v<decltype(from), const float*>) {
+            kernels().widen(from, features.features.cols, to);
+          } else {
+            std::copy_n(from, features.features.cols, to);
+          }
+        }
+      },
+      features.features.storage);
+}
+
 ScaledRows::ScaledRows(const ScaledFeatures& features, int labels, int threads,
                        std::optional<std::vector<std::size_t>> rows)
     : features_(features),
@@ -73,7 +102,8 @@ ScaledRows::ScaledRows(const ScaledFeatures& features, int labels, int threads,
       cols_(features.features.cols),
       size_(rows ? rows->size() : features.features.rows),
       row_(std::move(rows)),
-      in_place_(!row_ && features.scales == 1 && readable_in_place(features.features)) {
+      in_place_(features.pooled == nullptr && features.scales == 1 &&
+                readable_in_place(features.features)) {
   const bool scaled = !features.log_scale.empty();
   const auto scales = static_cast<std::size_t>(features.scales);
   if (scaled) r_.reserve(size_);
@@ -88,7 +118,7 @@ ScaledRows::ScaledRows(const ScaledFeatures& features, int labels, int threads,
   // for many threads, but with partial sums small compared to the data; one if the problem is
   // small.
   const std::size_t parameters = static_cast<std::size_t>(dims()) * labels_;
-  const std::size_t numbers = entries(features.features);
+  const std::size_t numbers = entries_of(features);
   if (numbers * labels_ > 200'000) {
     lanes_ = std::clamp<std::size_t>(numbers / (4 * parameters + 1), 4, 64);
     lanes_ = std::min(lanes_, size() / block_rows + 1);
@@ -111,18 +141,19 @@ void ScaledRows::prefetch(std::size_t i) const {
       __builtin_prefetch(static_cast<const char*>(from) + b);
     }
   };
+  const auto [matrix, at] = place(i);
   std::visit(
-      [&](const auto& x) {
+      [&, at = at](const auto& x) {
         if constexpr (requires { x.offsets; }) {
-          const std::int64_t begin = x.offsets[row(i)];
-          const auto n = static_cast<std::size_t>(x.offsets[row(i) + 1] - begin);
+          const std::int64_t begin = x.offsets[at];
+          const auto n = static_cast<std::size_t>(x.offsets[at + 1] - begin);
           lines(x.columns + begin, n * sizeof *x.columns);
           lines(x.values + begin, n * sizeof *x.values);
         } else {
-          lines(x.data + row(i) * x.stride, cols_ * sizeof *x.data);
+          lines(x.data + at * x.stride, cols_ * sizeof *x.data);
         }
       },
-      features_.features.storage);
+      matrix->storage);
 }
 
 double ScaledRows::norm2(std::size_t i) const {
@@ -132,12 +163,13 @@ double ScaledRows::norm2(std::size_t i) const {
 }
 
 DenseBlock ScaledRows::dense_block(std::size_t first, std::size_t n, Workspace& work) const {
-  if (in_place_) {
+  // Where none of the rows between them is left out.
+  if (in_place_ && row(first + n - 1) - row(first) == n - 1) {
     const auto& x = std::get<DenseRows<double>>(features_.features.storage);
     // The last row may be the end of the memory.
     const std::size_t end = (features_.features.rows - 1) * x.stride + cols_;
-    if ((first + n - 1) * x.stride + padded(cols_) <= end) {
-      return {x.data + first * x.stride, x.stride, n, cols_};
+    if (row(first + n - 1) * x.stride + padded(cols_) <= end) {
+      return {x.data + row(first) * x.stride, x.stride, n, cols_};
     }
   }
   if (work.rows.rows == n && work.first == first) return work.rows;
@@ -145,22 +177,11 @@ DenseBlock ScaledRows::dense_block(std::size_t first, std::size_t n, Workspace& 
   work.memory.resize(block_rows * stride);
   work.first = first;
   work.rows = {work.memory.data(), stride, n, cols_};
-  std::visit(
-      [&](const auto& x) {
-        if constexpr (!requires { x.offsets; }) {
-          for (std::size_t b = 0; b < n; ++b) {
-            const auto* from = x.data + row(first + b) * x.stride;
-            double* to = work.memory.data() + b * stride;
-            if constexpr (std::is_same_v<decltype(from), const float*>) {
-              kernels().widen(from, cols_, to);
-            } else {
-              std::copy_n(from, cols_, to);
-            }
-            std::fill(to + cols_, to + stride, 0.0);
-          }
-        }
-      },
-      features_.features.storage);
+  for (std::size_t b = 0; b < n; ++b) {
+    double* to = work.memory.data() + b * stride;
+    copy_row(features_, row(first + b), to);
+    std::fill(to + cols_, to + stride, 0.0);
+  }
   const std::span<const int> scale_of = features_.scale_of_column;
   for (std::size_t b = 0; b < n && !rho_.empty(); ++b) {
     const double* rho = rho_of(first + b);
@@ -172,18 +193,19 @@ DenseBlock ScaledRows::dense_block(std::size_t first, std::size_t n, Workspace& 
 
 SparseRow ScaledRows::sparse_row(std::size_t i, Workspace& work) const {
   SparseRow out;
+  const auto [matrix, at] = place(i);
   std::visit(
-      [&](const auto& x) {
+      [&, at = at](const auto& x) {
         if constexpr (requires { x.offsets; }) {
-          const std::int64_t begin = x.offsets[row(i)];
+          const std::int64_t begin = x.offsets[at];
           out.columns = x.columns + begin;
-          out.entries = static_cast<std::size_t>(x.offsets[row(i) + 1] - begin);
+          out.entries = static_cast<std::size_t>(x.offsets[at + 1] - begin);
           if constexpr (std::is_same_v<decltype(x.values), const double*>) {
             if (rho_.empty()) out.values = x.values + begin;
           }
         }
       },
-      features_.features.storage);
+      matrix->storage);
   if (out.values == nullptr) {
     work.memory.resize(out.entries + 1);  // each_entry visits the bias, too
     double* to = work.memory.data();

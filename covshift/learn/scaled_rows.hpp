@@ -6,9 +6,11 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "covshift/base/large_vector.hpp"
+#include "covshift/data/pooled_rows.hpp"
 #include "covshift/kernel/kernels.hpp"
 #include "covshift/learn/problem.hpp"
 
@@ -48,6 +50,8 @@ BlockBody keep_rows(int labels, double* psi, double* q);
 inline constexpr double log_scale_limit = 230;  // e^230 = 1e100
 double log_largest_scale(const ScaledFeatures& features, std::size_t row);
 double limited_scale(double log_scale);
+/// The numbers of a dense row.
+void copy_row(const ScaledFeatures& features, std::size_t row, double* to);
 
 /// Rows in a form that cannot overflow: with r_i the largest scale of row i and zhat_i its features
 /// times the scales relative to r_i (at most 1), potentials are psi_i = r_i zhat_i T.
@@ -102,6 +106,12 @@ class ScaledRows {
   [[nodiscard]] double bias_of(std::size_t i) const {
     return rho_.empty() ? 1.0 : rho_[i * features_.scales + features_.scale_of_bias];
   }
+  /// The matrix that holds example i, and its row there.
+  [[nodiscard]] std::pair<const MatrixView*, std::size_t> place(std::size_t i) const {
+    if (features_.pooled == nullptr) return {&features_.features, row(i)};
+    const auto [rows, at] = features_.pooled->at(row(i));
+    return {&rows->matrix(), at};
+  }
   [[nodiscard]] const double* rho_of(std::size_t i) const {
     return rho_.empty() ? nullptr : rho_.data() + i * features_.scales;
   }
@@ -129,19 +139,26 @@ void ScaledRows::each_entry(std::size_t i, F&& f) const {
     if (rho == nullptr) return value;
     return value * rho[features_.scale_of_column.empty() ? 0 : features_.scale_of_column[j]];
   };
-  std::visit(
-      [&](const auto& x) {
-        if constexpr (requires { x.offsets; }) {
-          for (std::int64_t e = x.offsets[row(i)]; e < x.offsets[row(i) + 1]; ++e) {
-            const auto j = static_cast<std::size_t>(x.columns[e]);
-            f(j, scaled(j, static_cast<double>(x.values[e])));
+  if (features_.pooled != nullptr && !sparse()) {
+    std::vector<double> own(cols_);
+    features_.pooled->copy(row(i), own.data());
+    for (std::size_t j = 0; j < cols_; ++j) f(j, scaled(j, own[j]));
+  } else {
+    const auto [matrix, at] = place(i);
+    std::visit(
+        [&, at = at](const auto& x) {
+          if constexpr (requires { x.offsets; }) {
+            for (std::int64_t e = x.offsets[at]; e < x.offsets[at + 1]; ++e) {
+              const auto j = static_cast<std::size_t>(x.columns[e]);
+              f(j, scaled(j, static_cast<double>(x.values[e])));
+            }
+          } else {
+            const auto* from = x.data + at * x.stride;
+            for (std::size_t j = 0; j < cols_; ++j) f(j, scaled(j, static_cast<double>(from[j])));
           }
-        } else {
-          const auto* from = x.data + row(i) * x.stride;
-          for (std::size_t j = 0; j < cols_; ++j) f(j, scaled(j, static_cast<double>(from[j])));
-        }
-      },
-      features_.features.storage);
+        },
+        matrix->storage);
+  }
   if (features_.bias) f(cols_, bias_of(i));
 }
 

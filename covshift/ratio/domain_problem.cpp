@@ -10,89 +10,118 @@
 namespace covshift {
 namespace {
 
-constexpr std::size_t dense_limit = 500;  // columns; sparse rows of fewer are kept densely
+constexpr std::size_t dense_limit = 500;  // columns; sparse rows of fewer are read densely
 constexpr double polish_work = 2e9;       // rows times columns squared
+// Numbers up to which rows are copied: passes over what the cache holds are faster without
+// subtracting the centre.
+constexpr std::size_t copied = std::size_t{1} << 21U;
 
-/// Rows of positive weight, or a share of them evenly spaced, and how often each counts.
-struct Taken {
-  Taken(const Rows& rows, std::span<const double> weight, double share) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (weight.empty() || weight[i] > 0) row.push_back(i);
-    }
-    const auto wanted = static_cast<std::size_t>(share * static_cast<double>(row.size()));
-    const std::size_t count = std::min(std::max<std::size_t>(wanted, 1), row.size());
-    for (std::size_t k = 0; k < count; ++k) row[k] = row[k * row.size() / count];
-    row.resize(count);
-    for (const std::size_t i : row) times.push_back(weight.empty() ? 1.0 : weight[i]);
+/// The share of all rows that `most` of them are.
+double share_of(const Samples& samples, std::size_t most) {
+  const std::size_t rows = samples.train.size() + samples.target.size();
+  return rows > most ? static_cast<double>(most) / static_cast<double>(rows) : 1.0;
+}
+
+/// Rows of positive weight, or a share of them evenly spaced.
+PooledRows::Part take(const Rows& rows, std::span<const double> weight, double share) {
+  PooledRows::Part part{rows, {}};
+  const bool all = std::none_of(weight.begin(), weight.end(), [](double w) { return w == 0; });
+  if (all && share == 1) return part;
+  std::vector<std::size_t>& row = part.taken.emplace();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (weight.empty() || weight[i] > 0) row.push_back(i);
   }
-  std::vector<std::size_t> row;
-  std::vector<double> times;
-};
+  const auto wanted = static_cast<std::size_t>(share * static_cast<double>(row.size()));
+  const std::size_t count = std::min(std::max<std::size_t>(wanted, 1), row.size());
+  for (std::size_t k = 0; k < count; ++k) row[k] = row[k * row.size() / count];
+  row.resize(count);
+  row.shrink_to_fit();
+  return part;
+}
 
 }  // namespace
 
 DomainProblem::DomainProblem(const Samples& samples, std::size_t most)
     : reducer_(samples.reducer),
-      dims_(samples.train.dims()),
-      stride_(padded(dims_ + 1)),
+      rows_(take(samples.train, samples.weight, share_of(samples, most)),
+            take(samples.target, samples.target_weight, share_of(samples, most))),
+      sparse_(samples.train.sparse() && samples.train.dims() > dense_limit),
+      sampled_(share_of(samples, most)),
       game_(log_game(2)) {
   begin_pass(reducer_);
-  const std::size_t rows = samples.train.size() + samples.target.size();
-  if (rows > most) sampled_ = static_cast<double>(most) / static_cast<double>(rows);
-  features_.cols = dims_;
-  features_.sparse = samples.train.sparse() && dims_ > dense_limit;
-  if (features_.sparse) {
-    features_.offsets.push_back(0);
-  } else {
-    features_.values.reserve(std::min(rows, most + 2) * stride_);
-  }
-  for (const Rows* part : {&samples.train, &samples.target}) {
-    const bool target = part == &samples.target;
-    const Taken taken(*part, target ? samples.target_weight : samples.weight, sampled_);
-    weight_.insert(weight_.end(), taken.times.begin(), taken.times.end());
-    labels_.insert(labels_.end(), taken.row.size(), target ? 1 : 0);
-    for (const std::size_t i : taken.row) {
-      if (features_.sparse) {
-        part->each(i, [&](std::size_t j, double value) {
-          features_.columns.push_back(static_cast<std::int32_t>(j));
-          features_.values.push_back(value);
-        });
-        features_.offsets.push_back(static_cast<std::int64_t>(features_.values.size()));
-      } else {
-        const std::size_t at = features_.values.size();
-        features_.values.resize(at + stride_, 0.0);
-        part->add(i, 1.0, features_.values.data() + at);
-        features_.values[at + dims_] = 1;
-      }
+  for (const PooledRows::Part* part : {&rows_.first(), &rows_.second()}) {
+    const bool target = part == &rows_.second();
+    const std::span<const double> weight = target ? samples.target_weight : samples.weight;
+    labels_.insert(labels_.end(), part->size(), target ? 1 : 0);
+    for (std::size_t k = 0; k < part->size(); ++k) {
+      weight_.push_back(weight.empty() ? 1.0 : weight[part->row(k)]);
     }
   }
-  features_.rows = labels_.size();
   for (const double s : weight_) total_ += s;
   total_ = sum_over(reducer_, total_);
-  mean_.assign(dims_, 0.0);
-  if (!features_.sparse) centre();
+  if (!sparse_) centre();
+  // A sparse matrix must have the view's columns only.
+  if (sparse_ ? !samples.train.all_columns() : size() * dims() <= copied) copy();
 }
 
 void DomainProblem::centre() {
   const double rows = sum_over(reducer_, static_cast<double>(size()));
+  std::vector<double> mean(dims());
+  std::vector<double> row(dims());
   for (std::size_t i = 0; i < size(); ++i) {
-    const double* row = features_.values.data() + i * stride_;
-    for (std::size_t j = 0; j < dims_; ++j) mean_[j] += row[j] / rows;
+    rows_.copy(i, row.data());
+    for (std::size_t j = 0; j < dims(); ++j) mean[j] += row[j] / rows;
   }
-  sum_over(reducer_, mean_);
+  sum_over(reducer_, mean);
+  rows_.set_centre(std::move(mean));
+}
+
+void DomainProblem::copy() {
+  Matrix& to = copy_.emplace();
+  to.rows = size();
+  to.cols = dims();
+  to.sparse = sparse_;
+  if (sparse_) to.offsets.push_back(0);
+  const std::size_t stride = padded(dims());
+  if (!sparse_) to.values.resize(size() * stride);
   for (std::size_t i = 0; i < size(); ++i) {
-    double* row = features_.values.data() + i * stride_;
-    for (std::size_t j = 0; j < dims_; ++j) row[j] -= mean_[j];
+    if (!sparse_) {
+      rows_.copy(i, to.values.data() + i * stride);
+      continue;
+    }
+    const auto [rows, row] = rows_.at(i);
+    rows->each(row, [&](std::size_t j, double value) {
+      to.columns.push_back(static_cast<std::int32_t>(j));
+      to.values.push_back(value);
+    });
+    to.offsets.push_back(static_cast<std::int64_t>(to.values.size()));
   }
+}
+
+template <typename F>
+void DomainProblem::each(std::size_t i, std::vector<double>& buffer, F&& f) const {
+  if (sparse_) {
+    const auto [rows, row] = rows_.at(i);
+    return rows->each(row, f);
+  }
+  buffer.resize(dims());
+  rows_.copy(i, buffer.data());
+  for (std::size_t j = 0; j < dims(); ++j) f(j, buffer[j]);
 }
 
 Problem DomainProblem::problem(double lambda, std::span<const double> weight) const {
   Problem problem;
   problem.game = game_.get();
-  problem.features = features_.view();
-  if (!features_.sparse) {
-    problem.features.storage = DenseRows<double>{features_.values.data(), stride_};
+  if (copy_) {
+    problem.features = copy_->view();
+    if (!sparse_)
+      problem.features.storage = DenseRows<double>{copy_->values.data(), padded(dims())};
+  } else {
+    problem.pooled = &rows_;
+    problem.features = {size(), dims(), {}};
+    if (sparse_) problem.features.storage = SparseRows<double>{};
   }
+  problem.features.finite = true;
   problem.labels = labels_;
   problem.lambda = 2 * lambda;
   problem.penalise_bias = false;
@@ -127,10 +156,10 @@ std::optional<DomainProblem::Fit> DomainProblem::solve(double lambda, double tol
   const double accepted = std::max(tolerance, 1e-9) * std::max(1.0, fit.solution.objective);
   if (fit.solution.status != Status::converged && !(fit.solution.gap <= accepted)) return {};
   const std::vector<double>& t = fit.solution.weights;
-  fit.intercept = t[2 * dims_ + 1] - t[2 * dims_];
-  for (std::size_t j = 0; j < dims_; ++j) {
+  fit.intercept = t[2 * dims() + 1] - t[2 * dims()];
+  for (std::size_t j = 0; j < dims(); ++j) {
     fit.weights.push_back(t[2 * j + 1] - t[2 * j]);
-    fit.intercept -= fit.weights[j] * mean_[j];
+    fit.intercept -= fit.weights[j] * rows_.centre()[j];
     if (!std::isfinite(fit.weights[j])) return {};
   }
   return fit;
@@ -138,12 +167,15 @@ std::optional<DomainProblem::Fit> DomainProblem::solve(double lambda, double tol
 
 std::vector<double> DomainProblem::log_odds(const Fit& fit, int threads) const {
   double offset = fit.intercept;
-  for (std::size_t j = 0; j < dims_; ++j) offset += fit.weights[j] * mean_[j];
+  for (std::size_t j = 0; j < dims(); ++j) offset += fit.weights[j] * rows_.centre()[j];
   std::vector<double> out(size());
-  MatrixView view = problem(1, {}).features;
-  const Rows rows(view, {});
   Lanes(size()).each(threads, [&](std::size_t first, std::size_t last, std::size_t) {
-    for (std::size_t i = first; i < last; ++i) out[i] = rows.dot(i, fit.weights.data()) + offset;
+    std::vector<double> buffer;
+    for (std::size_t i = first; i < last; ++i) {
+      double sum = 0;
+      each(i, buffer, [&](std::size_t j, double value) { sum += value * fit.weights[j]; });
+      out[i] = sum + offset;
+    }
   });
   return out;
 }
@@ -151,7 +183,7 @@ std::vector<double> DomainProblem::log_odds(const Fit& fit, int threads) const {
 std::optional<DomainProblem::Factored> DomainProblem::factor(double lambda,
                                                              std::span<const double> log_odds,
                                                              int threads) const {
-  const auto d = static_cast<Eigen::Index>(dims_ + 1);
+  const auto d = static_cast<Eigen::Index>(dims() + 1);
   std::vector<Eigen::MatrixXd> gram;
   examples(lambda, threads).grams(
       1,
@@ -174,12 +206,11 @@ std::optional<DomainProblem::Factored> DomainProblem::factor(double lambda,
 }
 
 void DomainProblem::polish(Fit& fit, double lambda, int threads) const {
-  const auto columns = static_cast<double>(dims_ + 1);
+  const auto columns = static_cast<double>(dims() + 1);
   const double size_of_all = sum_over(reducer_, static_cast<double>(size()));
   if (size_of_all * columns * columns > polish_work) return;
-  const MatrixView view = problem(lambda, {}).features;
-  const Rows rows(view, {});
-  const auto d = static_cast<Eigen::Index>(dims_);
+  const auto d = static_cast<Eigen::Index>(dims());
+  std::vector<double> buffer;
   double last = 1e-3;
   for (int step = 0; step < 4; ++step) {
     const std::vector<double> odds = log_odds(fit, threads);
@@ -189,10 +220,12 @@ void DomainProblem::polish(Fit& fit, double lambda, int threads) const {
     for (std::size_t i = 0; i < size(); ++i) {
       const double p = 1 / (1 + std::exp(is_target(i) ? odds[i] : -odds[i]));
       const double residual = weight_[i] / total_ * (is_target(i) ? -p : p);
-      rows.add(i, residual, gradient.data());
+      each(i, buffer, [&](std::size_t j, double value) {
+        gradient[static_cast<Eigen::Index>(j)] += residual * value;
+      });
       gradient[d] += residual;
     }
-    sum_over(reducer_, {gradient.data(), dims_ + 1});
+    sum_over(reducer_, {gradient.data(), dims() + 1});
     for (Eigen::Index j = 0; j < d; ++j) gradient[j] += 2 * lambda * fit.weights[j];
     const Eigen::VectorXd move =
         factored->scale.cwiseProduct(factored->root.solve(factored->scale.cwiseProduct(gradient)));
@@ -202,7 +235,7 @@ void DomainProblem::polish(Fit& fit, double lambda, int threads) const {
     fit.intercept -= move[d];
     for (Eigen::Index j = 0; j < d; ++j) {
       fit.weights[j] -= move[j];
-      fit.intercept += move[j] * mean_[j];
+      fit.intercept += move[j] * rows_.centre()[j];
     }
   }
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "covshift/data/matrix.hpp"
+#include "covshift/data/pooled_rows.hpp"
 #include "covshift/game/game.hpp"
 #include "covshift/learn/examples.hpp"
 #include "covshift/learn/solve.hpp"
@@ -22,7 +23,7 @@ namespace covshift {
 /// over the pooled sample: training rows (t = -1), then target rows (t = +1); S = sum_i s_i. In
 /// learn/ these are classes 0 and 1 of log loss with a free bias. There T_1 = -T_0 = u/2, so that
 /// lambda ||u||^2 is 2 lambda ||T||^2. Dense rows are centred: the free bias makes that a matter of
-/// conditioning only.
+/// conditioning only. Many rows are read where they are, few are copied.
 class DomainProblem {
  public:
   /// At most `most` rows, evenly spaced; samples of fewer rows are taken whole. Of several holders'
@@ -45,8 +46,8 @@ class DomainProblem {
   void polish(Fit& fit, double lambda, int threads) const;
 
   [[nodiscard]] std::size_t size() const { return labels_.size(); }
-  [[nodiscard]] std::size_t dims() const { return dims_; }
-  [[nodiscard]] bool sparse() const { return features_.sparse; }
+  [[nodiscard]] std::size_t dims() const { return rows_.dims(); }
+  [[nodiscard]] bool sparse() const { return sparse_; }
   /// The share of all rows that these are.
   [[nodiscard]] double sampled() const { return sampled_; }
   [[nodiscard]] std::span<const double> weight() const { return weight_; }
@@ -67,17 +68,20 @@ class DomainProblem {
   [[nodiscard]] std::optional<Factored> factor(double lambda, std::span<const double> log_odds,
                                                int threads) const;
   void centre();
+  void copy();
+  /// Calls f(column, value) for the entries of row i.
+  template <typename F>
+  void each(std::size_t i, std::vector<double>& buffer, F&& f) const;
   /// The rows with their own weights, kept from call to call: one call at a time.
   [[nodiscard]] Examples& examples(double lambda, int threads) const;
   [[nodiscard]] Problem problem(double lambda, std::span<const double> weight) const;
 
   const Reducer* reducer_;
-  std::size_t dims_;
-  std::size_t stride_;  // of dense rows, which end with the 1 of the bias and zeros
+  PooledRows rows_;
+  bool sparse_;
   double sampled_ = 1;
   double total_ = 0;
-  Matrix features_;
-  std::vector<double> mean_;  // that dense rows are centred at
+  std::optional<Matrix> copy_;  // of the rows, centred; dense ones with padding behind each
   std::vector<int> labels_;
   std::vector<double> weight_;
   std::unique_ptr<Game> game_;

@@ -71,12 +71,51 @@ struct Made {
     out.data.labels = std::span(labels).subspan(first, last - first);
     out.data.classes = classes;
     if (!weight.empty()) out.data.sample_weight = std::span(weight).subspan(first, last - first);
+    out.data.given_train = given(train_density, first, last - first);
+    out.data.given_target = given(target_density, target_first, target_last - target_first);
     out.data.views = views;
     out.target = slice(target.view(), target_first, target_last - target_first);
     if (with_target) out.data.target = &out.target;
   }
 
+  /// Densities of the target, up to noise: of all columns (or none), and of the first view or of
+  /// both.
+  void give_densities(bool joint, std::size_t views_given) {
+    const auto make = [&](const Matrix& x, Density& density) {
+      Random random(x.rows);
+      density.views.resize(views_given);
+      for (std::size_t i = 0; i < x.rows; ++i) {
+        const double* row = x.values.data() + i * x.cols;
+        const double shifted = 0.7 * (row[0] + row[1]) - 0.49 + 0.1 * random.normal();
+        if (joint) density.joint.push_back(shifted);
+        if (views_given > 0) density.views[0].push_back(shifted);
+        if (views_given > 1) density.views[1].push_back(0.05 * random.normal());
+      }
+    };
+    make(train, train_density);
+    make(target, target_density);
+  }
+
+  struct Density {
+    std::vector<double> joint;
+    std::vector<std::vector<double>> views;
+  };
+  /// As the rows of a file are: without rows nothing is known of densities.
+  [[nodiscard]] GivenDensities given(const Density& density, std::size_t first,
+                                     std::size_t n) const {
+    GivenDensities own;
+    if (n == 0) return own;
+    if (!density.joint.empty()) own.log_ratio = std::span(density.joint).subspan(first, n);
+    if (density.views.empty()) return own;
+    own.views.resize(views.names.size());
+    for (std::size_t v = 0; v < density.views.size(); ++v) {
+      own.views[v].log_ratio = std::span(density.views[v]).subspan(first, n);
+    }
+    return own;
+  }
+
   Matrix train, target;
+  Density train_density, target_density;
   std::vector<int> labels;
   std::vector<double> weight;
   int classes;
@@ -232,6 +271,67 @@ TEST(FitParts, EveryRatio) {
       EXPECT_EQ(b.contains("of_sample"),
                 method == RatioMethod::quadratic || method == RatioMethod::ulsif);
     }
+  }
+}
+
+/// The fit to all rows, by 2, 4 and 7 holders, with all rows in the sample and with more.
+void expect_same_apart(const Made& made, const FitOptions& options, const std::string& what) {
+  const auto predicted = [&](const Classifier& model) {
+    return model.predict(made.target.view(), made.given(made.target_density, 0, made.target.rows))
+        .p;
+  };
+  const Classifier whole = together(made, options);
+  for (const std::size_t sample : {20000, 100}) {
+    for (const std::size_t parts : {2, 4, 7}) {
+      const std::string which = fmt::format("{} {} {}", what, sample, parts);
+      const Classifier found = apart(made, options, parts, {"test", sample, 50})[0];
+      const double a = whole.report().solution.objective;
+      EXPECT_NEAR(a, found.report().solution.objective, 1e-9 * std::max(1.0, a)) << which;
+      EXPECT_EQ(found.report().solution.status, Status::converged) << which;
+      EXPECT_LT(largest_difference(predicted(whole), predicted(found)), 1e-6) << which;
+    }
+  }
+}
+
+FitOptions all_fixed(const std::string& loss, const std::string& generalize) {
+  FitOptions options = tight(loss, generalize);
+  options.promise = false;
+  options.lambda = {LambdaChoice::Kind::fixed, 0.01};
+  options.shift.ratio.lambda = RatioLambda::parse("0.003");
+  return options;
+}
+
+TEST(FitParts, DensitiesThatAreGiven) {
+  for (const bool joint : {true, false}) {
+    for (const std::size_t views : {0, 1, 2}) {
+      if (!joint && views == 0) continue;
+      Made made(400, 200, 4, 2, false, false, false, 8);
+      made.give_densities(joint, views);
+      for (const char* generalize : {"train", "views"}) {
+        FitOptions options = all_fixed("log", generalize);
+        options.shift.given_ratio = joint;
+        expect_same_apart(made, options, fmt::format("{} {} {}", joint, views, generalize));
+      }
+    }
+  }
+}
+
+TEST(FitParts, ThePenaltyNorm) {
+  const Made made(400, 200, 4, 3, false, false, true, 9);
+  for (const char* loss : {"log", "zero-one"}) {
+    FitOptions options = all_fixed(loss, "train");
+    options.penalty = Penalty::norm;
+    options.solve.tolerance = 1e-12;
+    expect_same_apart(made, options, loss);
+  }
+}
+
+TEST(FitParts, CostMatrices) {
+  const Made made(400, 200, 4, 3, false, false, true, 10);
+  for (const char* generalize : {"train", "views"}) {
+    FitOptions options = all_fixed("", generalize);
+    options.costs = CostMatrix{4, 3, {0, 1, 4, 2, 0, 1, 1, 3, 0, 0.7, 0.7, 0.7}};
+    expect_same_apart(made, options, generalize);
   }
 }
 
