@@ -214,6 +214,7 @@ def test_few_rows_of_many_columns_are_no_evidence():
         answer = found.recommendation["trust"]
         assert (answer["answer"], answer["code"]) == ("partly", "few-rows")
         assert answer["headline"] in str(alone) and answer["headline"] in str(both)
+        assert answer["next"] in str(found if found is alone else both)
     few = covshift.diagnose(X[:, 1:3], X_target[:, 1:3])
     assert few.power > alone.power
     assert covshift.diagnose(X, X_target + 3).power is None
