@@ -76,9 +76,14 @@ void refuse_huge(const MatrixView& features, const char* what) {
   }
 }
 
+/// Of two digits, but never 1e+02%.
+std::string percent(std::size_t count, std::size_t all) {
+  const double x = 100 * static_cast<double>(count) / static_cast<double>(all);
+  return x < 10 ? fmt::format("{:.2g}%", x) : fmt::format("{:.0f}%", x);
+}
+
 std::string share(std::size_t count, std::size_t all) {
-  return fmt::format("{} of {} rows, {:.2g}%", count, all,
-                     100 * static_cast<double>(count) / static_cast<double>(all));
+  return fmt::format("{} of {} rows, {}", count, all, percent(count, all));
 }
 
 Strange strange_in(EncodedTable& encoded, const Table& table) {
@@ -134,10 +139,8 @@ std::vector<std::string> Strange::warnings() const {
   }
   if (ignored_entries > 0) {
     texts.push_back(fmt::format(
-        "{}: {} of {} entries ({:.2g}%) belong to features that training never saw; they are "
-        "ignored",
-        source, ignored_entries, entries,
-        100 * static_cast<double>(ignored_entries) / static_cast<double>(entries)));
+        "{}: {} of {} entries ({}) belong to features that training never saw; they are ignored",
+        source, ignored_entries, entries, percent(ignored_entries, entries)));
   }
   return texts;
 }

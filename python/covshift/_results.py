@@ -76,12 +76,13 @@ class Result:
 
 
 def trust_lines(diagnosis: dict[str, Any]) -> list[str]:
-    """Can a model be trusted on the target, how good will it be there, and why."""
+    """Can a model be trusted on the target, how good will it be there, why, and what to do."""
     trust = diagnosis["recommendation"]["trust"]
     return [
         f"Can a model of these data be trusted on the new rows? {trust['answer'].title()}. {trust['headline']}",
         f"How good: {trust['performance']}. {trust['basis']}",
         *trust["evidence"],
+        trust["next"],
     ]
 
 

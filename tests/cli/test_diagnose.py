@@ -47,6 +47,22 @@ class Diagnose(ProgramTest):
         self.assertEqual(report["recommendation"]["verdict"], "none")
         self.assertEqual(report["recommendation"]["method"], "auto")
         self.assertIn("No shift", report["advice"])
+        self.assertGreaterEqual(report["power"], 0.8)
+        self.assertEqual(report["recommendation"]["trust"]["code"], "no-shift")
+        self.assertIsNone(self.diagnose(2)["power"])
+
+    def test_few_rows_of_many_columns_are_no_evidence(self):
+        header = [f"x{j}" for j in range(300)]
+        files = [self.write_rows(name, header, [[self.source.gauss(0, 1) for _ in header] for _ in range(60)])
+                 for name in ("wide.csv", "new.csv")]
+        report = self.run_json("diagnose", *files, "--seed", 1)
+        trust = report["recommendation"]["trust"]
+        self.assertFalse(report["shift"])
+        self.assertLess(report["power"], 0.4)
+        self.assertEqual((trust["answer"], trust["code"]), ("partly", "few-rows"))
+        printed = self.run_ok("diagnose", *files, "--seed", 1).stdout
+        for text in (trust["headline"], *trust["evidence"], trust["next"], "a small one would not be"):
+            self.assertIn(text, printed)
 
     def test_false_alarms_are_at_the_nominal_level(self):
         # The whole program, few draws; tests/diagnose has 200 of each kind.

@@ -203,6 +203,8 @@ class Messages(ProgramTest):
             self.run_ok("predict", self.model, new).stderr.replace(self.folder + "/", ""),
             "covshift: warning: n.csv:3: column 'colour' has the category 'mauve', which training never saw (30 of 120 rows, "
             "25%, have such categories); it is encoded as none of the known ones\n")
+        new = self.write_rows("all.csv", ["colour", *self.header], [["mauve", *row] for row in self.rows])
+        self.assertIn("(120 of 120 rows, 100%, have", self.run_ok("predict", self.model, new).stderr)
 
     def test_encoding_of_names(self):
         with open(self.path("l.csv"), "wb") as file:

@@ -202,6 +202,24 @@ def test_report_of_a_diagnosis(tables, files, program, tmp_path):
         covshift.diagnose(train, target, permutations=19).report(tmp_path / "nowhere" / "page.html")
 
 
+def test_few_rows_of_many_columns_are_no_evidence():
+    draw = np.random.default_rng(1)
+    X, y = draw.normal(size=(80, 200)), np.arange(80) % 2
+    X[:, 0] += 3 * y
+    X_target = draw.normal(size=(80, 200)) + 1.5 * np.eye(1, 200)
+    alone = covshift.diagnose(X, X_target)
+    both = covshift.compare(X, y, X_target, methods=["lr", "auto"])
+    assert not alone.shift and alone.power == both.diagnosis.power and alone.power < 0.4
+    for found in (alone, both.diagnosis):
+        answer = found.recommendation["trust"]
+        assert (answer["answer"], answer["code"]) == ("partly", "few-rows")
+        assert answer["headline"] in str(alone) and answer["headline"] in str(both)
+        assert answer["next"] in str(found if found is alone else both)
+    few = covshift.diagnose(X[:, 1:3], X_target[:, 1:3])
+    assert few.power > alone.power
+    assert covshift.diagnose(X, X_target + 3).power is None
+
+
 def test_progress_names_the_methods(shifted):
     X, y, X_target, _ = shifted
     told = []
