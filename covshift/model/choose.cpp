@@ -213,8 +213,7 @@ class Chooser {
   void try_map(const std::string& map) {
     // Under a shift the slopes beyond the outer knots decide, which no held-out row can judge.
     if (map == bends && plan_.maps.size() > 1 && shifted_) return;
-    const auto mapped =
-        std::make_shared<const Mapped>(sample_.data, plan_.features, map, options_);
+    const auto mapped = std::make_shared<const Mapped>(sample_.data, plan_.features, map, options_);
     if (of_all_) mapped_[map] = mapped;
     for (const Assumption& assumption : plan_.assumptions) {
       // Without a visible shift all assumptions coincide.

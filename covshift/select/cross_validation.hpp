@@ -49,8 +49,8 @@ struct HeldOut {
   /// The potentials at a lambda between those tried: by a straight line in log lambda.
   [[nodiscard]] std::vector<double> potentials_at(double lambda) const;
 };
-/// Two classes of log loss, and a Hessian that is cheap: at most 5 10^8 for rows plus columns, times
-/// columns squared.
+/// Two classes of log loss, and a Hessian that is cheap: at most 5 10^8 for rows plus columns,
+/// times columns squared.
 bool can_leave_one_out(const Problem& problem);
 
 /// Each fit starts from that of the previous lambda. The problem's lambda is ignored; its features
