@@ -48,10 +48,15 @@ inline Vector sine(Vector x) {
   const Vector n = shifted - shifter;
   const Vector r = (x - n * pi_high) - n * pi_low;
   const Vector r2 = r * r;
-  constexpr double inverse_factorial[] = {
-      -1.0 / 121645100408832000, 1.0 / 355687428096000, -1.0 / 1307674368000, 1.0 / 6227020800,
-      -1.0 / 39916800,           1.0 / 362880,          -1.0 / 5040,          1.0 / 120,
-      -1.0 / 6};
+  constexpr double inverse_factorial[] = {-1.0 / 121645100408832000,
+                                          1.0 / 355687428096000,
+                                          -1.0 / 1307674368000,
+                                          1.0 / 6227020800,
+                                          -1.0 / 39916800,
+                                          1.0 / 362880,
+                                          -1.0 / 5040,
+                                          1.0 / 120,
+                                          -1.0 / 6};
   Vector sum = all(1.0 / 51090942171709440000.0);
   for (const double c : inverse_factorial) sum = sum * r2 + c;
   const Vector found = r + r * r2 * sum;

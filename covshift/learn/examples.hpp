@@ -61,8 +61,8 @@ class Examples : public ScaledRows {
   /// out[g] = sum_i omega_gi zhat_i zhat_i' (dims x dims, lower triangle) for g < count.
   void grams(int count, const MomentWeights& fill, std::vector<Eigen::MatrixXd>& out) const;
   /// The Hessian of log loss in a contrast of two classes, without the ridge (dims x dims, lower
-  /// triangle), to precondition Newton's steps: where all classes are equally likely, computed once,
-  /// or nearer to the optimum if that is known.
+  /// triangle), to precondition Newton's steps: where all classes are equally likely, computed
+  /// once, or nearer to the optimum if that is known.
   [[nodiscard]] const Eigen::MatrixXd& curvature() const;
   void set_curvature(Eigen::MatrixXd curvature) { curvature_ = std::move(curvature); }
   [[nodiscard]] bool curvature_known() const { return curvature_.size() > 0; }

@@ -58,9 +58,7 @@ void NewtonSystem::factor(const std::function<void(std::size_t, std::size_t, dou
   factor(grams, n);
 }
 
-void NewtonSystem::factor_alike() {
-  factor({&examples_.curvature(), 1}, 1);
-}
+void NewtonSystem::factor_alike() { factor({&examples_.curvature(), 1}, 1); }
 
 void NewtonSystem::factor(std::span<const Eigen::MatrixXd> grams, Eigen::Index contrasts) {
   const Examples& e = examples_;

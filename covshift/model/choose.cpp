@@ -171,7 +171,6 @@ class Chooser {
       cv_.patience = patience;
       cv_.leave_one_out = true;
     }
-    deal_folds();
     if (plan.lambda.kind == LambdaChoice::Kind::fixed) cv_.lambdas = {plan.lambda.value};
   }
 
@@ -199,11 +198,12 @@ class Chooser {
   }
 
  private:
-  /// Folds are a function of the data alone, by the columns: all candidates leave out the same
-  /// rows, and no seed decides. Two classes of log loss have hardly ever folds.
-  void deal_folds() {
+  /// All candidates are judged alike: if the first, the columns as they are, cannot leave out
+  /// single rows, none does. Folds are a function of the columns alone, and no seed decides.
+  void deal_folds(const Problem& first) {
+    cv_.leave_one_out = cv_.leave_one_out && can_leave_one_out(first);
+    if (cv_.leave_one_out) return;
     cv_.seed = 0;
-    if (game_.smooth() && game_.labels() == 2 && cv_.leave_one_out) return;
     const TrainingData& own = sample_.data;
     fold_ = stratified_folds(own.features, own.labels, own.sample_weight, cv_.folds, cv_.seed);
     cv_.fold = fold_;
@@ -212,8 +212,7 @@ class Chooser {
   void try_map(const std::string& map) {
     // Under a shift the slopes beyond the outer knots decide, which no held-out row can judge.
     if (map == bends && plan_.maps.size() > 1 && shifted_) return;
-    const auto mapped =
-        std::make_shared<const Mapped>(sample_.data, plan_.features, map, options_);
+    const auto mapped = std::make_shared<const Mapped>(sample_.data, plan_.features, map, options_);
     if (of_all_) mapped_[map] = mapped;
     for (const Assumption& assumption : plan_.assumptions) {
       // Without a visible shift all assumptions coincide.
@@ -222,6 +221,7 @@ class Chooser {
       }
       announce();
       const Setting setting(sample_.data, options_, *mapped, shift_.assuming(assumption), game_);
+      if (trials_.empty()) deal_folds(setting.problem);
       const HeldOut held = held_out(setting.problem, cv_);
       add({map, assumption}, held, importance_, "");
       if (plan_.baseline && trials_.size() == 1) {

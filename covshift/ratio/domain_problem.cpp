@@ -148,9 +148,10 @@ std::optional<DomainProblem::Fit> DomainProblem::solve(double lambda, double tol
   options.reducer = reducer_;
   if (start != nullptr) options.start = start->solution.weights;
   Fit fit;
-  fit.solution = weight.empty()
-                     ? covshift::solve(examples(lambda, threads), options)
-                     : covshift::solve(Examples(problem(lambda, weight), threads, reducer_), options);
+  fit.solution =
+      weight.empty()
+          ? covshift::solve(examples(lambda, threads), options)
+          : covshift::solve(Examples(problem(lambda, weight), threads, reducer_), options);
   throw_if_stopped();
   // Out of steps at the last digits is as good an answer as there is.
   const double accepted = std::max(tolerance, 1e-9) * std::max(1.0, fit.solution.objective);
@@ -185,15 +186,16 @@ std::optional<DomainProblem::Factored> DomainProblem::factor(double lambda,
                                                              int threads) const {
   const auto d = static_cast<Eigen::Index>(dims() + 1);
   std::vector<Eigen::MatrixXd> gram;
-  examples(lambda, threads).grams(
-      1,
-      [&](std::size_t first, std::size_t n, std::size_t, double* omega) {
-        for (std::size_t b = 0; b < n; ++b) {
-          const double p = 1 / (1 + std::exp(-log_odds[first + b]));
-          omega[b] = weight_[first + b] / total_ * p * (1 - p);
-        }
-      },
-      gram);
+  examples(lambda, threads)
+      .grams(
+          1,
+          [&](std::size_t first, std::size_t n, std::size_t, double* omega) {
+            for (std::size_t b = 0; b < n; ++b) {
+              const double p = 1 / (1 + std::exp(-log_odds[first + b]));
+              omega[b] = weight_[first + b] / total_ * p * (1 - p);
+            }
+          },
+          gram);
   Eigen::MatrixXd& h = gram[0];
   h.diagonal().head(d - 1).array() += 2 * lambda;
   // Scaled to a unit diagonal, so that columns of any magnitude do.

@@ -129,15 +129,6 @@ SolveOptions fold_options(const CrossValidation& options) {
   return solve_options;
 }
 
-/// Two classes of log loss, and a Hessian that costs no more than the fits of folds.
-bool can_leave_one_out(const Problem& problem) {
-  constexpr double most_work = 5e8;
-  const auto columns = static_cast<double>(problem.features.cols + 1);
-  return problem.game->smooth() && problem.game->labels() == 2 &&
-         problem.penalty == Penalty::squared &&
-         static_cast<double>(problem.features.rows) * columns * columns <= most_work;
-}
-
 /// Potentials of each row, by the fit without it: of all rows, to start the next from, and one
 /// step.
 void leave_one_out_psi(Examples& examples, const CrossValidation& options, Solution& solution,
@@ -214,6 +205,14 @@ bool rising(std::span<const CrossValidated> points, int patience) {
 }
 
 }  // namespace
+
+bool can_leave_one_out(const Problem& problem) {
+  constexpr double most_work = 5e8;
+  const auto columns = static_cast<double>(problem.features.cols + 1);
+  return problem.game->smooth() && problem.game->labels() == 2 &&
+         problem.penalty == Penalty::squared &&
+         (static_cast<double>(problem.features.rows) + columns) * columns * columns <= most_work;
+}
 
 HeldOut held_out(const Problem& problem, const CrossValidation& options) {
   const std::size_t m = problem.features.rows;

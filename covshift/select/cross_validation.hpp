@@ -21,8 +21,7 @@ struct CrossValidation {
   /// importance; 0: try all.
   int patience = 0;
   bool keep_potentials = false;
-  /// Leave out single rows instead of folds where that is cheap: two classes of log loss, at most
-  /// 5 10^8 rows times columns squared (learn/leave_one_out.hpp).
+  /// Leave out single rows instead of folds where can_leave_one_out (learn/leave_one_out.hpp).
   bool leave_one_out = false;
   /// The fold of each example, -1 for none; empty: dealt by the problem's features.
   std::span<const int> fold;
@@ -50,6 +49,10 @@ struct HeldOut {
   /// The potentials at a lambda between those tried: by a straight line in log lambda.
   [[nodiscard]] std::vector<double> potentials_at(double lambda) const;
 };
+/// Two classes of log loss, and a Hessian that is cheap: at most 5 10^8 for rows plus columns,
+/// times columns squared.
+bool can_leave_one_out(const Problem& problem);
+
 /// Each fit starts from that of the previous lambda. The problem's lambda is ignored; its features
 /// must have been checked (check_features). Folds run in parallel; the result does not depend on
 /// the number of threads.

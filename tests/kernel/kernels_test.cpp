@@ -255,7 +255,8 @@ TEST_P(Kernel, WeighIsItsFormula) {
 }
 
 TEST_P(Kernel, SinesAreAccurate) {
-  std::vector<double> x = {0, -0.0, 1e-300, 1.5707963267948966, -1.5707963267948968, 3.14159265358979};
+  std::vector<double> x = {
+      0, -0.0, 1e-300, 1.5707963267948966, -1.5707963267948968, 3.14159265358979};
   while (x.size() < 4000) x.push_back(random.uniform(-40, 40));
   while (x.size() < 8000) x.push_back(random.uniform(-sine_limit, sine_limit));
   std::vector<double> found = x;

@@ -272,6 +272,24 @@ TEST(Choice, TriesToTrustTheViewsThatItIsGiven) {
   EXPECT_EQ(again.predict(target.view).p, model.predict(target.view).p);
 }
 
+/// Three classes, and losses other than log loss, choose by folds: of the data alone.
+TEST(Choice, DoesNotDependOnTheSeed) {
+  const Sample train(120, 0, 3);
+  const Sample target(90, 1, 4);
+  const TrainingData data = data_of(train, target);
+  for (const char* loss : {"log", "zero-one"}) {
+    const auto chosen_with = [&](unsigned long long seed) {
+      FitOptions options;
+      options.loss = loss;
+      options.features = "linear";
+      options.solve.seed = seed;
+      options.promise = false;
+      return Classifier::fit(data, options).to_json()["components"];
+    };
+    EXPECT_EQ(chosen_with(1), chosen_with(2)) << loss;
+  }
+}
+
 TEST(Choice, NamingTheAssumptionEndsIt) {
   const Sample train(120, 0, 3);
   const Sample target(90, 1, 4);
