@@ -20,13 +20,14 @@ import numpy
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1",
                    PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
-# Each process says how much memory it took at most.
+# Each process says how much memory it took at most, and its processor seconds.
 WRAPPER = """
 import os, resource, sys, subprocess
 code = subprocess.call(sys.argv[2:])
 rank = os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", "0"))
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
 with open(f"{sys.argv[1]}.{rank}", "w") as file:
-    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024))
+    file.write(f"{used.ru_maxrss * 1024} {used.ru_utime + used.ru_stime}")
 sys.exit(code)
 """
 
@@ -57,21 +58,23 @@ def fit(program, folder, processes, files, columns):
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
     report = json.loads(done.stdout)
     report["columns"] = columns
-    report["peak"] = max(int(open(f"{peak}.{rank}").read()) for rank in range(processes))
+    used = [open(f"{peak}.{rank}").read().split() for rank in range(processes)]
+    report["peak"] = max(int(bytes_used) for bytes_used, _ in used)
+    report["processor"] = max(float(seconds) for _, seconds in used)
     return report
 
 
 def print_runs(runs, columns):
     """A line for each number of processes, against one process."""
-    print("| processes | objective | gap | sample s | all rows s | total s | speed | passes | peak / part |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| processes | objective | gap | sample s | all rows s | total s | speed | processor s, with reading | passes | peak / part |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     alone = runs[min(runs)]
     for processes, report in sorted(runs.items()):
         engine = report["engine"]
         part = 8 * columns * (engine["rows"] + engine["target_rows"]) / processes
         print(f"| {processes} | {report['objective']:.12f} | {report['gap']:.1e} | {engine['sample_seconds']:.1f} | "
               f"{engine['fit_seconds']:.1f} | {report['seconds']:.1f} | "
-              f"{alone['engine']['fit_seconds'] / engine['fit_seconds']:.2f}x | {engine['passes']} | "
+              f"{alone['engine']['fit_seconds'] / engine['fit_seconds']:.2f}x | {report['processor']:.1f} | {engine['passes']} | "
               f"{report['peak'] / part:.2f} |")
         relative = abs(report["objective"] - alone["objective"]) / abs(alone["objective"])
         if relative > 1e-9:
