@@ -80,13 +80,13 @@ bench-csv: ## read a 1 GB CSV with covshift and with pandas (from the Python pac
 	@scripts/packages.sh build bench venv
 	@scripts/bench_csv.sh
 
-bench-engines: all wheel ## processes under mpirun (QUICK=1: fewer rows), and a CSV file of 6 GB under a limit of 2 GB, beside SGD (GIGABYTES=6); fits on Dask
+bench-engines: all wheel ## processes under mpirun, a CSV file of 6 GB under a limit of 2 GB, beside SGD (GIGABYTES=6), fits on Dask (QUICK=1: fewer rows)
 	@scripts/packages.sh build test mpi venv
 	@cmake --preset release -DCOVSHIFT_MPI=ON >/dev/null
 	@cmake --build build -j $(JOBS) --target covshift_cli
 	@/usr/bin/python3 bench/engines.py build/covshift $(if $(QUICK),--quick)
-	@scripts/bench_engines.sh
-	@scripts/bench_dask.sh
+	@GIGABYTES=$(or $(GIGABYTES),$(if $(QUICK),0.3,6)) scripts/bench_engines.sh $(if $(QUICK),--memory 100M --limit 200M --epochs 3)
+	@scripts/bench_dask.sh $(if $(QUICK),--rows 200000)
 
 check: library ## slower checks: sanitizers over the C++ tests and the fuzzer's kept inputs, clang-tidy, the site
 	@scripts/packages.sh build test python docs

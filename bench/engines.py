@@ -5,7 +5,7 @@
 Writes NPY files (eight, which are dealt), fits them with 1, 2 and 4 processes of one thread each,
 and prints objective, seconds of each stage, speed against one process, and each process's peak memory
 against its part of the rows (8 bytes a number), beside what one and two processes read from memory at most. A model of
-the cost is fitted to runs on a quarter and on half of the files and checked against runs on all of them (docs/scale.md).
+the cost is fitted to one process's runs on a quarter and on half of the files and checked against all other runs (docs/scale.md).
 """
 
 import argparse
@@ -20,13 +20,14 @@ import numpy
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1",
                    PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
-# Each process says how much memory it took at most.
+# Each process says how much memory it took at most, and its processor seconds.
 WRAPPER = """
 import os, resource, sys, subprocess
 code = subprocess.call(sys.argv[2:])
 rank = os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK", "0"))
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
 with open(f"{sys.argv[1]}.{rank}", "w") as file:
-    file.write(str(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024))
+    file.write(f"{used.ru_maxrss * 1024} {used.ru_utime + used.ru_stime}")
 sys.exit(code)
 """
 
@@ -57,21 +58,23 @@ def fit(program, folder, processes, files, columns):
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
     report = json.loads(done.stdout)
     report["columns"] = columns
-    report["peak"] = max(int(open(f"{peak}.{rank}").read()) for rank in range(processes))
+    used = [open(f"{peak}.{rank}").read().split() for rank in range(processes)]
+    report["peak"] = max(int(bytes_used) for bytes_used, _ in used)
+    report["processor"] = max(float(seconds) for _, seconds in used)
     return report
 
 
 def print_runs(runs, columns):
     """A line for each number of processes, against one process."""
-    print("| processes | objective | gap | sample s | all rows s | total s | speed | passes | peak / part |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| processes | objective | gap | sample s | all rows s | total s | speed | processor s, with reading | passes | peak / part |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     alone = runs[min(runs)]
     for processes, report in sorted(runs.items()):
         engine = report["engine"]
         part = 8 * columns * (engine["rows"] + engine["target_rows"]) / processes
         print(f"| {processes} | {report['objective']:.12f} | {report['gap']:.1e} | {engine['sample_seconds']:.1f} | "
               f"{engine['fit_seconds']:.1f} | {report['seconds']:.1f} | "
-              f"{alone['engine']['fit_seconds'] / engine['fit_seconds']:.2f}x | {engine['passes']} | "
+              f"{alone['engine']['fit_seconds'] / engine['fit_seconds']:.2f}x | {report['processor']:.1f} | {engine['passes']} | "
               f"{report['peak'] / part:.2f} |")
         relative = abs(report["objective"] - alone["objective"]) / abs(alone["objective"])
         if relative > 1e-9:
@@ -95,42 +98,20 @@ def bandwidth(processes):
     return processes * 10 * (1 << 30) / (max(end for _, end in times) - min(begin for begin, _ in times))
 
 
-def shape(processes, report, cores, shared):
-    """What a fit's seconds are a linear function of: fits (the work on drawn rows), passes, and bytes that a core reads, with the
-    cores' share of the path to memory."""
-    engine = report["engine"]
-    numbers = (engine["rows"] + engine["target_rows"]) * report["columns"]
-    at_once = min(processes, cores)
-    slower = shared[1] * at_once / shared[at_once] if at_once in shared else 1
-    return [1.0, engine["passes"], engine["passes"] * 8 * numbers / at_once * slower]
+def check_model(fitted, asked):
+    """Processor seconds of a process = fixed + rate * passes * bytes of its rows, reading included: fitted to some runs, (processes,
+    report) each, and checked against others that had no part in it. Processor seconds, since other work on the machine spoils the rest."""
+    def gigabytes(processes, report):
+        engine = report["engine"]
+        return engine["passes"] * 8e-9 * report["columns"] * (engine["rows"] + engine["target_rows"]) / processes
 
-
-def check_model(fitted, asked, shared):
-    """Fits the model of cost to some runs, (processes, report) each, and predicts others that had no part in it."""
-    cores = len(os.sched_getaffinity(0))
-    system = numpy.array([shape(p, r, cores, shared) for p, r in fitted])
-    seconds = numpy.array([r["engine"]["fit_seconds"] for _, r in fitted])
-    cost = nonnegative(system / seconds[:, None])
-    print(f"\na fit: {cost[0]:.2f} s for drawn rows, and a pass {cost[1] * 1e3:.1f} ms and {1e-9 / cost[2] if cost[2] else 0:.2f} GB/s "
-          f"(fitted to {len(fitted)} runs)")
-    for name, runs in (("fitted", fitted), ("predicted", asked)):
-        for processes, report in runs:
-            said = float(numpy.dot(cost, shape(processes, report, cores, shared)))
-            took = report["engine"]["fit_seconds"]
-            print(f"{report['engine']['rows']} rows, {processes} processes: {name} {said:.2f} s, took {took:.2f} s ({said / took - 1:+.0%})")
-
-
-def nonnegative(system):
-    """The least squares solution of system x = 1 with x >= 0: the best of those with some of them 0."""
-    best, least = numpy.zeros(system.shape[1]), float("inf")
-    for kept in range(1, 1 << system.shape[1]):
-        columns = [j for j in range(system.shape[1]) if kept >> j & 1]
-        found = numpy.linalg.lstsq(system[:, columns], numpy.ones(len(system)), rcond=None)[0]
-        error = float(((system[:, columns] @ found - 1) ** 2).sum())
-        if (found >= 0).all() and error < least:
-            best, least = numpy.zeros(system.shape[1]), error
-            best[columns] = found
-    return best
+    system = numpy.array([[1.0, gigabytes(*run)] for run in fitted])
+    fixed, rate = numpy.linalg.lstsq(system, numpy.array([r["processor"] for _, r in fitted]), rcond=None)[0]
+    print(f"a process: {fixed:.2f} s, and {rate:.3f} s for each gigabyte of a pass (fitted to {len(fitted)} runs)")
+    for processes, report in asked:
+        said = fixed + rate * gigabytes(processes, report)
+        took = report["processor"]
+        print(f"{report['engine']['rows']} rows, {processes} processes: predicted {said:.1f} s, took {took:.1f} s ({said / took - 1:+.0%})")
 
 
 def main():
@@ -153,13 +134,13 @@ def main():
         print(f"memory is read at {shared[1] / 1e9:.1f} GB/s by one process, {shared[2] / 1e9:.1f} GB/s by two: "
               f"{shared[2] / shared[1]:.2f}x is the most that passes over memory can gain\n")
         runs = {}
-        for files in (8, 4, 2):
+        for files in (2, 4, 8):
             runs[files] = {p: fit(program, folder, p, files, options.columns) for p in processes if p <= files}
             print(f"{rows * files // 8} rows; load {os.getloadavg()[0]:.1f}\n")
             print_runs(runs[files], options.columns)
             print(flush=True)
-        smaller = [run for files in (2, 4) for run in runs[files].items()]
-        check_model(smaller, list(runs[8].items()), shared)
+        fitted = [(1, runs[files][1]) for files in (2, 4)]
+        check_model(fitted, [run for files in runs for run in runs[files].items() if run not in fitted])
 
 
 if __name__ == "__main__":

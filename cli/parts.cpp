@@ -20,7 +20,7 @@ namespace {
 
 /// Files are read in pieces of so many bytes: a process needs room for its encoded rows and one
 /// piece.
-constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 25U;
+constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 23U;
 
 /// The files that a name stands for, in the order of their names.
 std::vector<std::string> matching(const std::string& name) {

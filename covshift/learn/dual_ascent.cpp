@@ -40,7 +40,9 @@ class DualAscent {
       beta_[i] = holders_ * examples_.a()[i] * examples_.r(i) * examples_.norm2(i) /
                  (2 * examples_.lambda());
     }
-    if (!options.start_adversary.empty()) start_from(options.start_adversary);
+    // A holder without examples has no adversaries, and starts with the others.
+    const auto given = static_cast<double>(options.start_adversary.size());
+    if (max_over(&examples_.reducer(), given) > 0) start_from(options.start_adversary);
   }
 
   Solution run() {

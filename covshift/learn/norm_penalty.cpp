@@ -63,7 +63,9 @@ class NormSearch {
     for (int solves = 0; !done(solves); ++solves) {
       examples_.set_lambda(lambda);
       if (options_.max_iterations > 0) inner.max_iterations = options_.max_iterations - iterations_;
-      if (options_.time_limit > 0) inner.time_limit = options_.time_limit - seconds();
+      // Never 0, which is no limit.
+      if (options_.time_limit > 0)
+        inner.time_limit = std::max(1e-9, options_.time_limit - seconds());
       Solution found = solve(examples_, inner);
       iterations_ += found.iterations;
       solution_.solver = found.solver;
@@ -114,7 +116,8 @@ class NormSearch {
   void add(const RowMatrix& t, std::vector<double> q, double lambda) {
     Adversaries found;
     found.lambda = lambda;
-    if (q.empty()) {
+    // A holder without examples has no adversaries, given or not.
+    if (max_over(&examples_.reducer(), static_cast<double>(q.size())) == 0) {
       q.resize(examples_.size() * static_cast<std::size_t>(examples_.labels()));
       examples_.pass(t, found.a, nullptr, keep_rows(examples_.labels(), nullptr, q.data()));
     }

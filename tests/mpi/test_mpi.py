@@ -117,6 +117,41 @@ class Processes(unittest.TestCase):
                 other = self.fit(processes, "train-*.csv.gz", "new-*.csv.gz", "--method", "robust")
                 self.assert_same_model(one, other)
 
+    def test_given_densities_penalty_and_costs(self):
+        """What is read from columns, and what other losses and penalties add up, with processes that have no rows."""
+        generator = random.Random(5)
+        header = ["x", "z", "g", "r", "r_x", "y"]
+
+        def rows(count, mean):
+            for _ in range(count):
+                x, z = generator.gauss(mean, 1), generator.gauss(0, 1)
+                ratio = 2.718281828 ** (0.6 * x - 0.18)
+                kind = "abc"[min(2, max(0, round(x - z + generator.gauss(0, 1)) + 1))]
+                yield [f"{v:.6f}" for v in (x, z, 0.1 * z, ratio, ratio * (1 + 0.1 * generator.random()))] + [kind]
+
+        train, target, truth = list(rows(300, 0)), list(rows(200, 0.6)), list(rows(100, 0.6))
+        write(self.path("all.csv"), train, header)
+        write(self.path("to.csv"), target, header)
+        write(self.path("truth.csv"), truth, header)
+        for part in range(3):
+            write(self.path(f"all-{part}.csv.gz"), train[part * 100:part * 100 + 100], header)
+            write(self.path(f"to-{part}.csv.gz"), target[part * 60:part * 60 + (60 if part < 2 else 80)], header)
+        with open(self.path("costs.csv"), "w", encoding="utf-8") as file:
+            file.write("0,1,4\n2,0,1\n1,3,0\n")
+        with open(self.path("views"), "w", encoding="utf-8") as file:
+            file.write("first = x\nsecond = z\n")
+        views = ["--views", "views"]
+        for options in (["--ratio", "column:r", "--drop", "g,r_x"],
+                        ["--ratio", "column:r,first=column:r_x", "--drop", "g", "--method", "robust-view", *views],
+                        ["--ratio", "logistic,first=column:r_x", "--drop", "g,r", "--method", "robust-view", *views],
+                        ["--ratio", "column:r", "--generalize", "column:g", "--drop", "r_x"],
+                        ["--penalty", "norm", "--method", "robust", "--drop", "g,r,r_x"],
+                        ["--loss", "cost:costs.csv", "--method", "robust", "--drop", "g,r,r_x"]):
+            with self.subTest(options):
+                one = self.fit(1, "all.csv", "to.csv", *options)
+                self.assert_same_model(one, self.fit(2, "all.csv", "to.csv", *options))
+                self.assert_same_model(one, self.fit(5, "all-*.csv.gz", "to-*.csv.gz", *options))
+
     def test_predict_evaluate_and_diagnose(self):
         name, _ = self.fit(1, "train.csv", "new.csv", "--method", "robust")
         alone = self.predict(name)
