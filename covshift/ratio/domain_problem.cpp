@@ -12,10 +12,9 @@ namespace {
 
 constexpr std::size_t dense_limit = 500;  // columns; sparse rows of fewer are read densely
 constexpr double polish_work = 2e9;       // rows times columns squared
-// Numbers up to which rows are copied: without subtracting the centre in each pass a fit takes a
-// quarter less time. Holders of parts have no memory to spare.
-constexpr std::size_t copied_at_once = std::size_t{1} << 25U;
-constexpr std::size_t copied_of_a_part = std::size_t{1} << 21U;
+// Numbers up to which rows are copied: passes over what the cache holds are faster without
+// subtracting the centre.
+constexpr std::size_t copied = std::size_t{1} << 21U;
 
 /// The share of all rows that `most` of them are.
 double share_of(const Samples& samples, std::size_t most) {
@@ -62,7 +61,6 @@ DomainProblem::DomainProblem(const Samples& samples, std::size_t most)
   total_ = sum_over(reducer_, total_);
   if (!sparse_) centre();
   // A sparse matrix must have the view's columns only.
-  const std::size_t copied = reducer_ == nullptr ? copied_at_once : copied_of_a_part;
   if (sparse_ ? !samples.train.all_columns() : size() * dims() <= copied) copy();
 }
 
