@@ -38,6 +38,7 @@ RatioOptions tuned(RatioOptions options, const DensityRatio& fitted, Tuning tuni
     }
   }
   options.judge = false;
+  options.held_out = true;
   if (report.contains("width")) {
     options.kernel_width = report["width"].get<double>();
     if (report.contains("lambda")) options.kernel_lambda = report["lambda"].get<double>();

@@ -182,8 +182,7 @@ std::unique_ptr<LogisticRatio> LogisticRatio::fit(const RatioOptions& given, std
   nlohmann::json report;
   double lambda = lambda_by_rule(options, samples, problem, report);
   const bool fixed = options.lambda.rule == RatioLambda::Rule::value;
-  const bool held_out = fixed && !options.judge;
-  const double tolerance = held_out ? held_out_tolerance : fit_tolerance;
+  const double tolerance = options.held_out ? held_out_tolerance : fit_tolerance;
   std::optional<DomainProblem::Fit> fit = problem.solve(lambda, tolerance, options.threads);
   for (int tries = 0; !fit && !fixed && tries < 6; ++tries) {
     lambda *= 10;
@@ -197,7 +196,7 @@ std::unique_ptr<LogisticRatio> LogisticRatio::fit(const RatioOptions& given, std
                             "features or use a larger lambda",
                             lambda));
   }
-  if (!held_out) problem.polish(*fit, lambda, options.threads);
+  if (!options.held_out) problem.polish(*fit, lambda, options.threads);
   if (options.judge && !report.contains("held_out_gain")) {
     const auto gain = leave_one_out_gain(problem, *fit, lambda, options.threads);
     if (gain) report["held_out_gain"] = *gain;

@@ -90,6 +90,7 @@ struct RatioOptions {
 
   int folds = 5;
   bool judge = true;  ///< report held_out_gain() of estimates that did not choose by it
+  bool held_out = false;  ///< one of many fits without some rows: their noise hides its last digits
   std::uint64_t seed = 0;
   double time_limit = 0;            ///< seconds for the choice of lambda; 0: none
   int threads = 0;                  ///< 0: all cores; the result is the same for any number
