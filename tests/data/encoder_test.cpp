@@ -195,7 +195,7 @@ TEST_F(EncoderTest, DatesBecomeNumbersInTheOrderOfTheColumn) {
   EXPECT_THAT(message(encoder, "d\n29.02.2024\n"),
               HasSubstr("new.csv:2:1: '29.02.2024' is not a date written as in training"));
   EXPECT_THAT(message_of(folder_, [&] { train("d,y\n2020-02-30,a\n2020-01-01,b\n"); }),
-              HasSubstr("d.csv:2:1: column 'd' should hold dates, but '2020-02-30' is none"));
+              HasSubstr("d.csv:2:1: column 'd' should hold dates, but '2020-02-30' is not one"));
 }
 
 TEST_F(EncoderTest, NumbersAreReadAsPeopleWriteThem) {
