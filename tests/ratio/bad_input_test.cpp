@@ -60,7 +60,7 @@ TEST(BadInput, Options) {
   EXPECT_THAT(change([](RatioOptions& o) { o.centres = 0; }), HasSubstr("at least one centre"));
   EXPECT_THAT(change([](RatioOptions& o) { o.folds = 1; }), HasSubstr("at least 2 folds"));
   EXPECT_THAT(change([](RatioOptions& o) { o.alpha = 1; }), HasSubstr("alpha must be in [0, 1)"));
-  EXPECT_THAT(change([](RatioOptions& o) { o.kmm_bound = 0.5; }), HasSubstr("must be >= 1"));
+  EXPECT_THAT(change([](RatioOptions& o) { o.kmm_bound = 0.5; }), HasSubstr(">= 1"));
   EXPECT_THAT(change([](RatioOptions& o) { o.kmm_slack = -1; }), HasSubstr("slack"));
   EXPECT_THAT(change([](RatioOptions& o) { o.method = static_cast<RatioMethod>(99); }),
               HasSubstr("no density ratio number 99"));
