@@ -89,7 +89,7 @@ struct RatioOptions {
   std::optional<double> kmm_slack;  ///< KMM: |mean weight - 1| at most this; empty: 1/sqrt(n_train)
 
   int folds = 5;
-  bool judge = true;  ///< report held_out_gain() of estimates that did not choose by it
+  bool judge = true;      ///< report held_out_gain() of estimates that did not choose by it
   bool held_out = false;  ///< one of many fits without some rows: their noise hides its last digits
   std::uint64_t seed = 0;
   double time_limit = 0;            ///< seconds for the choice of lambda; 0: none
