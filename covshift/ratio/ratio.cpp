@@ -223,7 +223,7 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixV
   // These judge themselves by leaving out single rows, with their near copies.
   const bool by_likelihood =
       options.method == RatioMethod::logistic || options.method == RatioMethod::quadratic;
-  const bool settled = options.method == RatioMethod::logistic && !options.judge &&
+  const bool settled = options.held_out && options.method == RatioMethod::logistic &&
                        options.lambda.rule == RatioLambda::Rule::value;
   std::vector<double> weight;
   std::vector<double> target_weight;
