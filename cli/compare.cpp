@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Flags {
+struct CompareFlags {
   std::string train, target, label, truth, report, map;
   CompareOptions options;
   PreparationOptions inputs = for_comparison();
@@ -35,7 +35,8 @@ struct TruthRows {
   std::vector<int> labels;
 };
 
-void read_truth(const Flags& flags, const PreparedFiles& files, int threads, TruthRows& out) {
+void read_truth(const CompareFlags& flags, const PreparedFiles& files, int threads,
+                TruthRows& out) {
   const Preparation& preparation = files.preparation;
   const Encoder& encoder = preparation.encoder();
   const Table table = read_data(flags.truth, preparation.read_options(files.read));
@@ -66,7 +67,7 @@ void read_truth(const Flags& flags, const PreparedFiles& files, int threads, Tru
   out.truth = {inputs ? out.own.features : files.target.features, out.labels};
 }
 
-CompareOptions complete_options(const Flags& flags, const Common& common, ProgressBar& bar) {
+CompareOptions complete_options(const CompareFlags& flags, const Common& common, ProgressBar& bar) {
   CompareOptions options = flags.options;
   FitOptions& fit = options.fit;
   fit.solve.threads = common.threads;
@@ -85,7 +86,7 @@ std::string announced(const Comparison& c) {
   return "";
 }
 
-void run(const Flags& flags, const Common& common, const CLI::App& command) {
+void run_compare(const CompareFlags& flags, const Common& common, const CLI::App& command) {
   refuse_overwriting(flags.report,
                      {flags.train, flags.target, flags.truth, views_file(flags.inputs.views)},
                      "--report");
@@ -136,7 +137,7 @@ void run(const Flags& flags, const Common& common, const CLI::App& command) {
 }  // namespace
 
 void add_compare(CLI::App& app, Common& common) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<CompareFlags>();
   CLI::App& command = add_command(
       app, common, "compare", "Fit and evaluate every method the same way: a winner or a tie",
       Options{train_file(flags->train), required(target_file(flags->target)),
@@ -148,7 +149,7 @@ void add_compare(CLI::App& app, Common& common) {
                    "The two columns of the decision map (default: those that matter most)"),
               report_file(flags->report)} +
           compare_options(flags->options, flags->inputs) + file_options(common.read));
-  command.callback([flags, &common, &command] { run(*flags, common, command); });
+  command.callback([flags, &common, &command] { run_compare(*flags, common, command); });
 }
 
 }  // namespace covshift::cli

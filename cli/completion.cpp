@@ -78,7 +78,7 @@ std::string cell(const std::string& text, bool code) {
   return code ? '`' + out + '`' : out;
 }
 
-void print_table(const std::string& title, const Options& options, bool python_only) {
+void print_options(const std::string& title, const Options& options, bool python_only) {
   fmt::print("\n## {}\n\n", title);
   if (!python_only) fmt::print("| flag ");
   fmt::print("| Python | values | default | |\n{}|---|---|---|---|\n", python_only ? "" : "|---");
@@ -101,12 +101,12 @@ void print_page(const Common& common) {
     std::erase_if(own, [](const Option& o) {
       return o.flag == "--json" || o.flag == "-q,--quiet" || o.flag == "--threads";
     });
-    if (!own.empty()) print_table("covshift " + command->get_name(), own, false);
+    if (!own.empty()) print_options("covshift " + command->get_name(), own, false);
   }
   for (const auto& [name, options] : python_options()) {
     if (name.ends_with("Ratio") ||
         name.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") == name.npos) {
-      print_table("Python: " + name, options, true);
+      print_options("Python: " + name, options, true);
     }
   }
 }

@@ -10,7 +10,7 @@
 namespace covshift::cli {
 namespace {
 
-void run(const std::string& folder, const Common& common) {
+void run_datasets(const std::string& folder, const Common& common) {
   nlohmann::ordered_json json;
   int missing = 0;
   for (const DatasetSource& source : dataset_sources()) {
@@ -52,7 +52,7 @@ void add_datasets(CLI::App& app, Common& common) {
   add_command(app, common, "datasets",
               "Where to get the paper's data sets; checks a folder for them",
               {text({"--data"}, *folder, "FOLDER", "Folder to check (default: only list)")})
-      .callback([folder, &common] { run(*folder, common); });
+      .callback([folder, &common] { run_datasets(*folder, common); });
 }
 
 }  // namespace covshift::cli

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Flags {
+struct DemoFlags {
   unsigned long long seed = 1;
   std::string report;
 };
@@ -170,7 +170,7 @@ void print_promise(const Comparison& c, const Promised& nearby) {
              nearby.loss <= *nearby.certificate.bound ? "holds" : "is broken, as 1 in 20 may be");
 }
 
-void run(const Flags& flags, const Common& common) {
+void run_demo(const DemoFlags& flags, const Common& common) {
   check_report(flags.report);
   Random random(flags.seed);
   const Sample train = draw(random, 120, -1, 0.8);
@@ -229,10 +229,10 @@ void run(const Flags& flags, const Common& common) {
 }  // namespace
 
 void add_demo(CLI::App& app, Common& common) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<DemoFlags>();
   add_command(app, common, "demo", "Compare the methods on built-in data; needs no files",
               {report_file(flags->report), seed_option(flags->seed)})
-      .callback([flags, &common] { run(*flags, common); });
+      .callback([flags, &common] { run_demo(*flags, common); });
 }
 
 }  // namespace covshift::cli

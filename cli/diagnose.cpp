@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Flags {
+struct DiagnoseFlags {
   std::string train, target, label, report;
   DiagnoseOptions options;
   PreparationOptions inputs = for_diagnosis();
@@ -31,7 +31,7 @@ struct Flags {
 
 /// With the command that does what it recommends. Sets the kept columns of the target. Of several
 /// processes only the first has a diagnosis, of a sample of all rows.
-std::optional<Diagnosis> diagnose_files(const Flags& flags, const Common& common,
+std::optional<Diagnosis> diagnose_files(const DiagnoseFlags& flags, const Common& common,
                                         const CLI::App& command, std::vector<KeptColumn>& kept) {
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
@@ -61,10 +61,10 @@ std::optional<Diagnosis> diagnose_files(const Flags& flags, const Common& common
   return d;
 }
 
-constexpr std::size_t shown = 20;
+constexpr std::size_t most_shown = 20;
 
 void print_more(std::size_t count) {
-  if (count > shown) fmt::print("  ... and {} more (--json lists all)\n", count - shown);
+  if (count > most_shown) fmt::print("  ... and {} more (--json lists all)\n", count - most_shown);
 }
 
 void print_views(const Diagnosis& d) {
@@ -74,7 +74,7 @@ void print_views(const Diagnosis& d) {
   });
   std::vector<std::vector<std::string>> rows = {
       {"view", "symmetric KL", "binned KL", "hardly moved"}};
-  for (std::size_t v = 0; v < std::min(shown, views.size()); ++v) {
+  for (std::size_t v = 0; v < std::min(most_shown, views.size()); ++v) {
     rows.push_back({views[v].name, fmt::format("{:.4f}", std::max(views[v].kl, 0.0)),
                     fmt::format("{:.4f}", views[v].kl_binned), views[v].stable ? "yes" : "no"});
   }
@@ -90,7 +90,7 @@ void print_means(const Diagnosis& d) {
   });
   std::vector<std::vector<std::string>> rows = {
       {"feature", "train mean", "weighted", "target mean", "apart (std)", "after weighting"}};
-  for (std::size_t k = 0; k < std::min(shown, order.size()); ++k) {
+  for (std::size_t k = 0; k < std::min(most_shown, order.size()); ++k) {
     const MeanShift& m = d.means[order[k]];
     rows.push_back({d.columns[order[k]], fmt::format("{:.4g}", m.train),
                     fmt::format("{:.4g}", m.weighted), fmt::format("{:.4g}", m.target),
@@ -155,7 +155,7 @@ void print_text(const Diagnosis& d) {
 }  // namespace
 
 void add_diagnose(CLI::App& app, Common& common) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<DiagnoseFlags>();
   CLI::App& command = add_command(
       app, common, "diagnose", "Is there shift, where, how bad, and what to do about it",
       Options{train_file(flags->train), required(target_file(flags->target)),

@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Flags {
+struct EstimateFlags {
   std::string source, labelled, target, truth, label, report;
   EstimateOptions options;
 };
@@ -42,7 +42,7 @@ struct PredictedRows {
 /// A classifier: a model file, or the columns p:<class> of the files themselves.
 class Judged {
  public:
-  Judged(const Flags& flags, const Common& common);
+  Judged(const EstimateFlags& flags, const Common& common);
 
   /// Rows of a file; `labelled`: with the class of each.
   [[nodiscard]] PredictedRows read(const std::string& path, bool labelled,
@@ -67,7 +67,8 @@ bool is_model_file(const std::string& path) {
   return file >> first && first == '{';
 }
 
-Judged::Judged(const Flags& flags, const Common& common) : common_(common), label_(flags.label) {
+Judged::Judged(const EstimateFlags& flags, const Common& common)
+    : common_(common), label_(flags.label) {
   if (is_model_file(flags.source)) {
     if (flags.labelled.empty()) {
       throw CLI::ValidationError("LABELLED",
@@ -218,7 +219,7 @@ EstimateData data_of(const PredictedRows& labelled, const MatrixView& features,
 }
 
 /// Writes the page; adds what only it needs to the numbers.
-void report(const Flags& flags, const Judged& judged, const PredictedRows& labelled,
+void report(const EstimateFlags& flags, const Judged& judged, const PredictedRows& labelled,
             const PredictedRows& target, const EstimateData& data, const TargetPerformance& found,
             const EstimateOptions& options, Json& json) {
   const Pair each(Preparation(labelled.inputs, for_diagnosis()), labelled.inputs, target.inputs,
@@ -230,7 +231,7 @@ void report(const Flags& flags, const Judged& judged, const PredictedRows& label
   write_report(flags.report, made, json);
 }
 
-void run(const Flags& flags, const Common& common) {
+void run_estimate(const EstimateFlags& flags, const Common& common) {
   refuse_overwriting(flags.report, {flags.source, flags.labelled, flags.target, flags.truth},
                      "--report");
   check_report(flags.report);
@@ -276,7 +277,7 @@ void run(const Flags& flags, const Common& common) {
 }  // namespace
 
 void add_estimate(CLI::App& app, Common& common) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<EstimateFlags>();
   Option target = required(target_file(flags->target));
   target.flag = "--target";
   add_command(
@@ -291,7 +292,7 @@ void add_estimate(CLI::App& app, Common& common) {
                    "Target rows with labels: tests whether P(y|x) has changed"),
               report_file(flags->report)} +
           estimate_options(flags->options))
-      .callback([flags, &common] { run(*flags, common); });
+      .callback([flags, &common] { run_estimate(*flags, common); });
 }
 
 }  // namespace covshift::cli

@@ -19,7 +19,7 @@
 namespace covshift::cli {
 namespace {
 
-struct Flags {
+struct FitFlags {
   std::string train, target, output;
   bool accept_unconverged = false;
   MemoryOptions memory;
@@ -27,7 +27,7 @@ struct Flags {
 };
 
 /// The given options, with costs, threads and cancellation.
-ModelOptions complete_options(const Flags& flags, const Common& common) {
+ModelOptions complete_options(const FitFlags& flags, const Common& common) {
   ModelOptions options = flags.options;
   if (const std::string costs = cost_file(options.fit.loss); !costs.empty()) {
     options.fit.costs = read_costs(costs);
@@ -82,7 +82,7 @@ void report_missing(const Preparation& preparation) {
                  : "");
 }
 
-void report_text(const Model& model, const Flags& flags) {
+void report_text(const Model& model, const FitFlags& flags) {
   const Classifier& c = model.classifier();
   const FitReport& r = c.report();
   const Solution& s = r.solution;
@@ -131,7 +131,7 @@ void report_text(const Model& model, const Flags& flags) {
 }
 
 /// Usage errors that can be found before any file is read.
-void check_call(const Flags& flags, const Common& common) {
+void check_call(const FitFlags& flags, const Common& common) {
   const ModelOptions& options = flags.options;
   const FitOptions& fit = options.fit;
   refuse_overwriting(flags.output,
@@ -177,7 +177,7 @@ void check_status(const Solution& solution, bool accept_unconverged) {
   }
 }
 
-void run(const Flags& flags, const Common& common) {
+void run_fit(const FitFlags& flags, const Common& common) {
   check_call(flags, common);
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
@@ -244,7 +244,7 @@ void run(const Flags& flags, const Common& common) {
 }  // namespace
 
 void add_fit(CLI::App& app, Common& common) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<FitFlags>();
   Option target = target_file(flags->target);
   target.flag = "--target";
   std::string list = "Methods:\n";
@@ -257,7 +257,7 @@ void add_fit(CLI::App& app, Common& common) {
                   model_options(flags->options) + file_options(common.read) +
                   memory_options(flags->memory))
       .footer(list)
-      ->callback([flags, &common] { run(*flags, common); });
+      ->callback([flags, &common] { run_fit(*flags, common); });
 }
 
 }  // namespace covshift::cli

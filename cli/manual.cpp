@@ -66,7 +66,7 @@ std::string tag(const Option& option) {
   return fmt::format("{} \\fI{}\\fR", names, listed(option) ? value : escaped(option.values));
 }
 
-std::string description(const Option& option) {
+std::string manual_description(const Option& option) {
   std::string out = escaped(option.help) + ".\n";
   if (listed(option)) {
     out += "Values: ";
@@ -92,7 +92,7 @@ std::string command_page(const CLI::App& command, const Options& options) {
       list += ".SS " + escaped(option.group) + '\n';
     }
     group = option.group;
-    list += ".TP\n" + tag(option) + '\n' + description(option);
+    list += ".TP\n" + tag(option) + '\n' + manual_description(option);
   }
   return heading("covshift-" + command.get_name(), command.get_description()) + "\\fBcovshift " +
          escaped(command.get_name()) + "\\fR [\\fIOPTION\\fR]..." + usage + "\n.SH OPTIONS\n" +

@@ -38,7 +38,7 @@ std::string complaint(const CLI::App& app, const cli::Common& common, const CLI:
   return twice == std::string::npos ? text : text.substr(0, twice) + " is given more than once";
 }
 
-int run(int argc, char** argv, const Reducer* reducer) {
+int run_command(int argc, char** argv, const Reducer* reducer) {
   CLI::App app(
       "covshift: classifiers that stay honest when the data they will meet differ from the data "
       "they were trained on.\n\n"
@@ -102,6 +102,6 @@ int covshift::cli::run_program(int argc, char** argv, const Reducer* reducer) {
   open_standard_streams();
   end_on_interrupt();
   note_command(argc, argv);
-  const int code = run(argc, argv, reducer);
+  const int code = run_command(argc, argv, reducer);
   return finish_output() || code != 0 ? code : 1;
 }

@@ -15,7 +15,7 @@
 namespace covshift::cli {
 namespace {
 
-struct Flags {
+struct ReproduceFlags {
   std::string what, data, output;
   int draws = 0, seeds = 0;
   std::size_t rows = 0;
@@ -27,7 +27,7 @@ struct Flags {
 constexpr std::array<std::string_view, 8> experiments = {"table1",  "table2",  "table3", "figure1",
                                                          "figure2", "figure3", "sweep",  "beyond"};
 
-LabResult run_one(const std::string& what, const Flags& flags, const Common& common,
+LabResult run_one(const std::string& what, const ReproduceFlags& flags, const Common& common,
                   ProgressBar& bar) {
   const bool figure = what.starts_with("figure");
   ExperimentOptions options;
@@ -82,7 +82,7 @@ class OutputFolder {
   bool made_ = false;
 };
 
-void run(const Flags& flags, const Common& common) {
+void run_reproduce(const ReproduceFlags& flags, const Common& common) {
   catch_interrupt();
   const bool all = flags.what == "all";
   const std::vector<std::string> list =
@@ -156,7 +156,7 @@ Options open_options(Reading& reading, DocumentReading& documents, std::size_t& 
 }  // namespace
 
 void add_reproduce(CLI::App& app, Common& common) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<ReproduceFlags>();
   std::vector<std::string_view> names(experiments.begin(), experiments.end());
   names.emplace_back("all");
   Option draws = whole({"--draws"}, flags->draws, between(2, 100000),
@@ -178,7 +178,7 @@ void add_reproduce(CLI::App& app, Common& common) {
         if (flags->data.empty() && !flags->what.starts_with("figure")) {
           throw CLI::RequiredError("--data");
         }
-        run(*flags, common);
+        run_reproduce(*flags, common);
       });
 }
 

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Flags {
+struct SampleFlags {
   std::string data, label, train_output, target_output, feature = "random";
   BiasedSampling sampling;
 };
@@ -49,7 +49,7 @@ Json draw_json(const BiasedSample::Draw& draw, const std::vector<std::size_t>& r
           {"sigma", draw.sigma}};
 }
 
-void run(Flags flags, const Common& common) {
+void run_sample(SampleFlags flags, const Common& common) {
   if (flags.train_output == "-" || flags.target_output == "-") {
     throw CLI::ValidationError("-", "sample writes two files; name both");
   }
@@ -97,7 +97,7 @@ void run(Flags flags, const Common& common) {
 }  // namespace
 
 void add_sample(CLI::App& app, Common& common) {
-  auto flags = std::make_shared<Flags>();
+  auto flags = std::make_shared<SampleFlags>();
   add_command(app, common, "sample",
               "Draw a training and a target sample under shift, as in the paper",
               Options{required(text({"DATA"}, flags->data, "FILE",
@@ -109,7 +109,7 @@ void add_sample(CLI::App& app, Common& common) {
                                     "CSV file for the target sample, with its labels")),
                       text({"--feature"}, flags->feature, "random|COLUMN", "Column to split by")} +
                   sampling_options(flags->sampling) + file_options(common.read))
-      .callback([flags, &common] { run(*flags, common); });
+      .callback([flags, &common] { run_sample(*flags, common); });
 }
 
 }  // namespace covshift::cli

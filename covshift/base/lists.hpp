@@ -19,6 +19,12 @@ std::vector<T> take(std::span<const T> all, std::span<const std::size_t> which) 
   return some;
 }
 
+/// Appends a list.
+template <typename T>
+void add_to(std::vector<T>& all, const std::vector<T>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
 inline bool all_finite(std::span<const double> x) {
   return std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); });
 }

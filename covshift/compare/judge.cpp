@@ -12,8 +12,6 @@
 namespace covshift {
 namespace {
 
-constexpr double most_unsupported = 0.5;  // of the target
-
 bool decides(const Comparison& c) {
   return c.by_truth ? static_cast<double>(c.truth_rows) >= least_rows : estimates_mean_something(c);
 }

@@ -15,7 +15,7 @@ namespace {
 
 using detail::json_field;
 
-constexpr MapKind table[] = {
+constexpr MapKind map_table[] = {
     {"linear", 0, false, fit_linear, load_linear},
     {"quadratic", 0, false, fit_quadratic, load_quadratic},
     {"splines", 8, false, fit_splines, load_splines},
@@ -24,14 +24,14 @@ constexpr MapKind table[] = {
 };
 
 const MapKind* find_kind(std::string_view name) {
-  const auto* kind = std::find_if(std::begin(table), std::end(table),
+  const auto* kind = std::find_if(std::begin(map_table), std::end(map_table),
                                   [&](const MapKind& k) { return k.name == name; });
-  return kind == std::end(table) ? nullptr : kind;
+  return kind == std::end(map_table) ? nullptr : kind;
 }
 
 std::vector<std::string_view> known_names() {
   std::vector<std::string_view> known;
-  for (const MapKind& kind : table) known.push_back(kind.name);
+  for (const MapKind& kind : map_table) known.push_back(kind.name);
   known.push_back(automatic_map);
   return known;
 }
@@ -80,11 +80,11 @@ MapSpec parse_map(std::string_view text) {
 
 }  // namespace
 
-std::span<const MapKind> map_kinds() { return table; }
+std::span<const MapKind> map_kinds() { return map_table; }
 
 std::string map_values() {
   std::string values;
-  for (const MapKind& kind : table) {
+  for (const MapKind& kind : map_table) {
     values += fmt::format("{}{}|", kind.name,
                           kind.has_width  ? "[:N]"
                           : kind.size > 0 ? "[:K]"

@@ -8,14 +8,13 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/lists.hpp"
 #include "covshift/data/json_fields.hpp"
+#include "covshift/data/scaling.hpp"
 #include "covshift/data/smooth_order.hpp"
 
 namespace covshift {
 namespace {
 
 using detail::json_field;
-
-constexpr double cut = 8;
 
 double weight_of(std::span<const double> weight, std::size_t i) {
   return weight.empty() ? 1 : weight[i];
@@ -31,7 +30,7 @@ std::vector<double> finite_field(const nlohmann::json& json, const char* name) {
 
 }  // namespace
 
-DenseBlock BlockReader::read(std::span<const std::size_t> which) {
+DenseBlock DenseReader::read(std::span<const std::size_t> which) {
   const std::size_t pitch = padded(rows_.dims());
   for (std::size_t b = 0; b < which.size(); ++b) rows_.gather(which[b], buffer_.data() + b * pitch);
   return {buffer_.data(), pitch, which.size(), rows_.dims()};
@@ -88,7 +87,9 @@ void Standardised::apply(const DenseBlock& x, double* out) const {
   for (std::size_t b = 0; b < x.rows; ++b, out += pitch) {
     const double* const row = x.data + b * x.stride;
     for (std::size_t j = 0; j < columns(); ++j) {
-      out[j] = factor_[j] == 0 ? 0 : std::clamp((row[j] - mean_[j]) * factor_[j], -cut, cut);
+      out[j] = factor_[j] == 0 ? 0
+                               : std::clamp((row[j] - mean_[j]) * factor_[j], -most_deviations,
+                                            most_deviations);
     }
     std::fill(out + columns(), out + pitch, 0.0);
   }
@@ -122,7 +123,7 @@ Normalisation normalise(const FeatureMap& map, const MapData& data) {
   std::vector<std::size_t> order = drawing_order(data.train, data.weight, data.seed);
   if (order.size() > enough) order.resize(enough);
   const std::size_t m = map.outputs();
-  BlockReader reader(data.train);
+  DenseReader reader(data.train);
   std::vector<double> block(block_rows * m);
   std::vector<double> sum(m, 0.0);
   std::vector<double> squares(m, 0.0);

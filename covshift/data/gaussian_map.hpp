@@ -70,9 +70,9 @@ struct Normalisation {
 Normalisation normalise(const FeatureMap& map, const MapData& data);
 
 /// Blocks of rows as dense numbers; the padding is 0.
-class BlockReader {
+class DenseReader {
  public:
-  explicit BlockReader(const Rows& rows) : rows_(rows), buffer_(block_rows * padded(rows.dims())) {}
+  explicit DenseReader(const Rows& rows) : rows_(rows), buffer_(block_rows * padded(rows.dims())) {}
   /// The given rows, at most block_rows; valid until the next call.
   DenseBlock read(std::span<const std::size_t> which);
 

@@ -21,7 +21,7 @@ struct Pool {
     double total = 0;
     const auto weight_of = [&](std::size_t i) { return weight.empty() ? 1 : weight[i]; };
     for (const std::size_t i : order) total += weight_of(i);
-    BlockReader reader(from);
+    DenseReader reader(from);
     std::vector<double> standardised(block_rows * padded(scale.columns()));
     for (std::size_t first = 0; first < order.size(); first += block_rows) {
       const std::size_t n = std::min(block_rows, order.size() - first);

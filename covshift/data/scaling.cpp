@@ -18,7 +18,6 @@ namespace covshift {
 
 namespace {
 
-constexpr double most_deviations = 8;
 constexpr double float_digits = 2e-7;  // values that agree to float precision are constant
 
 /// An infinite value stays one, for the check that names it.

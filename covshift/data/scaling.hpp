@@ -18,8 +18,10 @@ namespace covshift {
 enum class ScaleKind {
   none,
   unit,      ///< training values to [0, 1]
-  standard,  ///< training values to mean 0 and (population) standard deviation 1, cut at +-8
+  standard,  ///< training values to mean 0 and (population) standard deviation 1, cut
 };
+/// Where standardised values are cut.
+inline constexpr double most_deviations = 8;
 
 template <>
 inline constexpr auto names<ScaleKind> = std::to_array<Named<ScaleKind>>(
@@ -32,9 +34,7 @@ inline ScaleKind parse_scale_kind(std::string_view name) {
 /// matrix, so a scaler fitted on sparse data only divides: unit by the largest absolute value,
 /// standard by the standard deviation (around the mean, zeros included). It treats dense data the
 /// same way. A column that is constant in training, but for the last digits of a float, is divided
-/// by
-/// 1. Standard scaling cuts what is more than 8 deviations off: one value must not outweigh the
-/// sample.
+/// by 1. Standard scaling cuts at most_deviations: one value must not outweigh the sample.
 class Scaler {
  public:
   /// `weight`: how often each row counts (empty: once). Of rows on several holders the sums are

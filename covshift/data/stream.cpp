@@ -4,16 +4,12 @@
 #include <bit>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/base/number.hpp"
 #include "covshift/base/threads.hpp"
 
 namespace covshift {
 namespace {
-
-template <typename T>
-void add_to(std::vector<T>& all, const std::vector<T>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-}
 
 std::vector<std::uint64_t> sums_of(const PreparedRows& rows, int threads) {
   constexpr std::size_t block = std::size_t{1} << 21U;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/base/number.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/readers.hpp"
@@ -150,11 +151,6 @@ void keep_every(std::size_t factor, std::size_t first, std::vector<T>& values) {
     ++kept;
   }
   values.resize(kept);
-}
-
-template <typename T>
-void add_to(std::vector<T>& all, const std::vector<T>& more) {
-  all.insert(all.end(), more.begin(), more.end());
 }
 
 void append_levels(ColumnSummary& own, const ColumnSummary& next) {

@@ -6,6 +6,7 @@
 
 #include "covshift/base/random.hpp"
 #include "covshift/data/rows.hpp"
+#include "covshift/data/scaling.hpp"
 #include "covshift/ratio/logistic.hpp"
 
 namespace covshift {
@@ -13,11 +14,7 @@ namespace {
 
 constexpr std::size_t most_kmm_rows = 2000;  // its cost grows with their square
 
-using Rule = RatioLambda::Rule;
-
-constexpr double most_deviations = 8;  // as standard scaling cuts (data/scaling.cpp)
-
-/// The rows with values cut; the rows themselves if none is beyond.
+/// The rows with values cut as standard scaling cuts them; the rows themselves if none is beyond.
 MatrixView cut(const MatrixView& x, Matrix& own) {
   const Rows rows(x, {});
   bool beyond = false;
@@ -66,16 +63,18 @@ std::unique_ptr<DensityRatio> RatioFitter::fit(const Pair& rows,
   options.columns = columns;
   options.lambda = lambda;
   const bool logistic = options.method == RatioMethod::logistic;
-  const bool chosen = lambda.rule == Rule::cv || lambda.rule == Rule::stable;
+  const bool chosen =
+      lambda.rule == RatioLambda::Rule::cv || lambda.rule == RatioLambda::Rule::stable;
   const bool all_at_once = options.method == RatioMethod::none ||
                            options.method == RatioMethod::gaussian || (logistic && !chosen);
   if (!sampled_ || all_at_once) return fit_ratio(options, rows.train, rows.target);
-  if (logistic) options.lambda.rule = Rule::cv;
+  if (logistic) options.lambda.rule = RatioLambda::Rule::cv;
   std::unique_ptr<DensityRatio> ratio = fit_ratio(options, rows.some_train, rows.some_target);
   if (!logistic) return ratio;
-  options.lambda = {Rule::value, ratio->report().at("lambda").get<double>()};
-  const double floor =
-      lambda.rule == Rule::stable ? stable_floor(static_cast<double>(rows.train.rows)) : 0;
+  options.lambda = {RatioLambda::Rule::value, ratio->report().at("lambda").get<double>()};
+  const double floor = lambda.rule == RatioLambda::Rule::stable
+                           ? stable_floor(static_cast<double>(rows.train.rows))
+                           : 0;
   for (;; options.lambda.value *= std::sqrt(10.0)) {
     ratio = fit_ratio(options, rows.train, rows.target);
     if (effective_sample_size(ratio->log_ratio(rows.train, options.threads)) >= floor) return ratio;
@@ -84,7 +83,7 @@ std::unique_ptr<DensityRatio> RatioFitter::fit(const Pair& rows,
 
 std::unique_ptr<DensityRatio> RatioFitter::joint() const {
   RatioLambda lambda = options_.lambda;
-  if (lambda.rule == Rule::stable) lambda.rule = Rule::cv;
+  if (lambda.rule == RatioLambda::Rule::stable) lambda.rule = RatioLambda::Rule::cv;
   return fit(rows_, {}, lambda);
 }
 
@@ -93,7 +92,8 @@ std::unique_ptr<DensityRatio> RatioFitter::fitted() const {
 }
 
 bool RatioFitter::agrees(std::span<const double> joint_log_weight) const {
-  return options_.method != RatioMethod::logistic || options_.lambda.rule != Rule::stable ||
+  return options_.method != RatioMethod::logistic ||
+         options_.lambda.rule != RatioLambda::Rule::stable ||
          effective_sample_size(joint_log_weight) >=
              stable_floor(static_cast<double>(joint_log_weight.size()));
 }

@@ -4,14 +4,14 @@
 
 #include <algorithm>
 
+#include "covshift/diagnose/trust.hpp"
+
 namespace covshift {
 namespace {
 
-// Shares of the target without training support above which no method can help: if no view is
-// stable, and in any case.
-constexpr double most_unsupported = 0.5;
+// The share of the target without support in training above which no method can help; if no view is
+// stable, above most_unsupported.
 constexpr double all_unsupported = 0.9;
-constexpr double some_unsupported = 0.05;   // mentioned in the summary
 constexpr double weighting_suffices = 0.5;  // effective sample size, as a share of the rows
 
 // Nothing is measured here that would tell methods apart, so the choice is left to where it is.

@@ -10,9 +10,7 @@ namespace covshift {
 namespace {
 
 // docs/diagnose.md has the study of these.
-constexpr double tolerated_drop = 0.05;    // of the accuracy, for "yes"
-constexpr double some_unsupported = 0.05;  // a share of the target worth a warning
-constexpr double most_unsupported = 0.5;   // nothing is known about such a target
+constexpr double tolerated_drop = 0.05;  // of the accuracy, for "yes"
 
 /// A share in whole percent, without calling anything nothing or everything.
 std::string percent(double share) {
@@ -37,14 +35,21 @@ bool many_unsupported(const TrustEvidence& e) {
   return e.unsupported >= some_unsupported && e.unsupported > 2 * e.unsupported_by_chance;
 }
 
-struct Rule {
+struct Ruling {
   Trust trust;
   const char* code;
   std::string headline;
 };
 
+/// The rows that most of the interval of the drop is due to.
+const char* scarce_rows(const TrustEvidence& e) {
+  const std::size_t labels = e.expected->labels;
+  if (labels > 0) return labels < e.train_rows ? "labelled new rows" : "training rows";
+  return e.shift ? "training rows like them" : "training rows";
+}
+
 /// By how good the model is on the target; labels need no other argument.
-Rule by_performance(const TrustEvidence& e) {
+Ruling by_performance(const TrustEvidence& e) {
   const Expected& p = *e.expected;
   if (p.gain <= 0) {
     return {
@@ -65,11 +70,12 @@ Rule by_performance(const TrustEvidence& e) {
                         percent(p.accuracy), percent(p.training))};
   }
   return {Trust::partly, "uncertain",
-          "The model may do as well on the new rows as on training rows, but there are too few "
-          "rows to be sure."};
+          fmt::format("The model may do as well on the new rows as on training rows, but there are "
+                      "too few {} to be sure.",
+                      scarce_rows(e))};
 }
 
-Rule decide(const TrustEvidence& e) {
+Ruling decide(const TrustEvidence& e) {
   const bool known = e.expected && e.expected->reliable;
   if (known && (e.expected->labels > 0 || e.expected->gain <= 0)) return by_performance(e);
   if (!e.tested) {
@@ -206,11 +212,11 @@ std::string advice(const TrustAnswer& a) {
 }  // namespace
 
 TrustAnswer trust(const TrustEvidence& evidence) {
-  Rule rule = decide(evidence);
+  Ruling ruling = decide(evidence);
   TrustAnswer a;
-  a.trust = rule.trust;
-  a.code = rule.code;
-  a.headline = std::move(rule.headline);
+  a.trust = ruling.trust;
+  a.code = ruling.code;
+  a.headline = std::move(ruling.headline);
   a.from = evidence;
   describe_performance(a);
   describe_evidence(a);

@@ -11,6 +11,10 @@
 
 namespace covshift {
 
+// Shares of the target without support in training (docs/diagnose.md).
+inline constexpr double some_unsupported = 0.05;  ///< worth a warning
+inline constexpr double most_unsupported = 0.5;   ///< nothing is known about such a target
+
 enum class Trust { yes, partly, no };
 template <>
 inline constexpr auto names<Trust> = std::to_array<Named<Trust>>({{Trust::yes, "yes"},

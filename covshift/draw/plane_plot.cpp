@@ -16,7 +16,7 @@ constexpr double left = 62;
 constexpr double top = 112;
 constexpr double strip_top = top + panel_size + 102;
 constexpr double strip_height = 44;
-constexpr double height = strip_top + strip_height + 96;
+constexpr double plot_height = strip_top + strip_height + 96;
 const Font small = {.size = 11, .fill = "#444444"};
 const Font small_centred = {.size = 11, .anchor = Font::Anchor::middle, .fill = "#444444"};
 const Font small_end = {.size = 11, .anchor = Font::Anchor::end, .fill = "#444444"};
@@ -202,7 +202,7 @@ void draw_colour_bar(Svg& svg, double x0) {
 }
 
 void draw_legend(Svg& svg, bool generalization, bool paper) {
-  const double y = height - 22;
+  const double y = plot_height - 22;
   double x = left;
   const auto entry = [&](std::string_view text, double length, const auto& draw_sample) {
     draw_sample(Point{x + 14, y - 4});
@@ -253,7 +253,7 @@ void draw_column(Svg& svg, const PlanePlot& plot, std::size_t p, const LossAxis&
 std::string draw(const PlanePlot& plot) {
   const auto panels = static_cast<double>(plot.panels.size());
   const double right = left + (panels - 1) * panel_step + panel_size;
-  Svg svg(right + 104, height, plot.title);
+  Svg svg(right + 104, plot_height, plot.title);
   svg.text({left, 36}, plot.title, {.size = 21, .bold = true});
   svg.text({left, 60}, plot.subtitle, {.size = 13.5, .fill = "#444444"});
   const LossAxis axis = loss_axis(plot.panels);

@@ -12,7 +12,7 @@ namespace {
 
 /// Small (the paper's grid has 2^-16 below it): the panels show what a method assumes rather than
 /// how it is regularised. The same for all.
-constexpr double lambda = 0x1p-12;
+constexpr double figure_lambda = 0x1p-12;
 
 /// Standard deviations of x1 and x2, and their correlation.
 Gaussian gaussian(double mean1, double mean2, double sd1, double sd2, double correlation = 0) {
@@ -36,7 +36,7 @@ PanelSetting panel(std::string name, std::string title, const PlaneExample& exam
   PanelSetting p{std::move(name), std::move(title),         example, paper_fit(),
                  paper,           std::move(generalization)};
   p.fit.method = std::move(method);
-  p.fit.lambda = {LambdaChoice::Kind::fixed, lambda};
+  p.fit.lambda = {LambdaChoice::Kind::fixed, figure_lambda};
   return p;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr FileFormat format{"covshift model", "model", 2};
+constexpr FileFormat model_file{"covshift model", "model", 2};
 
 template <typename T>
 void put(const std::vector<T>& block, std::vector<T>& all, std::size_t at) {
@@ -68,15 +68,13 @@ Predictions Model::predict(const PreparedRows& rows, int threads) const {
   all.psi.resize(n * k);
   all.log_ratio.resize(n);
   all.action.resize(n);
-  preparation_.each_block(
-      rows.features, threads, [&](std::size_t first, const MatrixView& block_rows) {
-        const Predictions block =
-            classifier_.predict(block_rows, given.part(first, block_rows.rows), 1);
-        put(block.p, all.p, first * a);
-        put(block.psi, all.psi, first * k);
-        put(block.log_ratio, all.log_ratio, first);
-        put(block.action, all.action, first);
-      });
+  preparation_.each_block(rows.features, threads, [&](std::size_t first, const MatrixView& part) {
+    const Predictions block = classifier_.predict(part, given.part(first, part.rows), 1);
+    put(block.p, all.p, first * a);
+    put(block.psi, all.psi, first * k);
+    put(block.log_ratio, all.log_ratio, first);
+    put(block.action, all.action, first);
+  });
   return all;
 }
 
@@ -108,7 +106,7 @@ nlohmann::ordered_json Model::report_json() const {
 std::string Model::to_text() const {
   json body = preparation_.to_json();
   body["classifier"] = classifier_.to_json();
-  return seal(format, body);
+  return seal(model_file, body);
 }
 
 void Model::save(const std::string& path) const { write_whole(path, to_text()); }
@@ -116,7 +114,7 @@ void Model::save(const std::string& path) const { write_whole(path, to_text()); 
 Model Model::load(const std::string& path) { return from_text(read_whole(path), path); }
 
 Model Model::from_text(const std::string& text, const std::string& source) {
-  const json body = unseal(format, text, source);
+  const json body = unseal(model_file, text, source);
   try {
     Preparation preparation = Preparation::from_json(body);
     Classifier classifier =

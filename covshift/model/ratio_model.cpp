@@ -13,7 +13,7 @@ namespace {
 using detail::json_field;
 using nlohmann::json;
 
-constexpr FileFormat format{"covshift density ratio", "density ratio", 1};
+constexpr FileFormat ratio_file{"covshift density ratio", "density ratio", 1};
 
 }  // namespace
 
@@ -42,13 +42,13 @@ std::vector<double> RatioModel::log_ratio(const PreparedRows& rows, int threads)
 }
 
 std::string RatioModel::to_text() const {
-  return seal(format, {{"encoder", preparation_.encoder().to_json()},
-                       {"scaler", preparation_.scaler().to_json()},
-                       {"ratio", ratio_->to_json()}});
+  return seal(ratio_file, {{"encoder", preparation_.encoder().to_json()},
+                           {"scaler", preparation_.scaler().to_json()},
+                           {"ratio", ratio_->to_json()}});
 }
 
 RatioModel RatioModel::from_text(const std::string& text, const std::string& source) {
-  const json body = unseal(format, text, source);
+  const json body = unseal(ratio_file, text, source);
   try {
     Scaler scaler = Scaler::from_json(json_field<json>(body, "scaler", "density ratio"));
     Encoder encoder =

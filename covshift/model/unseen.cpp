@@ -10,9 +10,9 @@ namespace {
 
 // The mean of this many rows has an error of 2% of their spread: more are not worth their fits.
 constexpr std::size_t enough_rows = 5000;
-constexpr std::size_t enough_scores = 2000;  // 90% sets from so many cover 90% +- 0.7%
-constexpr std::size_t scores_kept = 500;     // in the model file
-constexpr std::size_t most_rows = 20000;     // of a fold
+constexpr std::size_t enough_scores = 2000;    // 90% sets from so many cover 90% +- 0.7%
+constexpr std::size_t scores_kept = 500;       // in the model file
+constexpr std::size_t most_held_rows = 20000;  // of a fold
 constexpr std::size_t most_target_rows = 10000;
 
 /// The ratios of some rows.
@@ -65,7 +65,7 @@ void Unseen::add(const Component& component, const Problem& problem) {
   std::vector<double> psi;
   const auto held = static_cast<std::size_t>(
       std::count_if(fits.fold.begin(), fits.fold.end(), [](int f) { return f >= 0; }));
-  const std::size_t step = enough_ == data_.features.rows ? 1 : 1 + held / (most_rows + 1);
+  const std::size_t step = enough_ == data_.features.rows ? 1 : 1 + held / (most_held_rows + 1);
   std::size_t seen = 0;
   for (std::size_t i = 0; i < fits.fold.size(); ++i) {
     if (fits.fold[i] < 0 || seen++ % step != 0) continue;

@@ -28,9 +28,9 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr std::array<double, 5> width_multiples = {0.35, 0.6, 1.0, 1.7, 2.8};
+constexpr std::array<double, 5> kmm_multiples = {0.35, 0.6, 1.0, 1.7, 2.8};
 constexpr std::size_t row_limit = 20000;  // the square of it in memory
-constexpr std::size_t validation_rows = 400;
+constexpr std::size_t kmm_validation_rows = 400;
 constexpr double fit_residual = 1e-11;
 constexpr double fold_residual = 1e-4;  // far less than what losses of neighbours differ by
 constexpr double default_rho = 0.03;    // where nothing can be held out
@@ -95,7 +95,7 @@ class Products {
   LargeVector rows_;
 };
 
-struct Choice {
+struct KmmChoice {
   double width = 0;
   double rho = 0;
 };
@@ -218,11 +218,11 @@ KmmSolution solve(const Program& p, double tolerance, const VectorXd& start) {
 }
 
 /// The held-out least-squares loss of a width.
-class Width {
+class KmmWidth {
  public:
   /// `kernel`: of the `train` training rows, then the target rows, among themselves.
-  Width(const MatrixXd& kernel, Index train, const VectorXd& weight, Index folds, std::size_t rhos,
-        const RatioOptions& options)
+  KmmWidth(const MatrixXd& kernel, Index train, const VectorXd& weight, Index folds,
+           std::size_t rhos, const RatioOptions& options)
       : bound_(options.kmm_bound) {
     for (Index f = 0; f < folds; ++f) {
       std::vector<Index> kept[2];
@@ -283,16 +283,16 @@ class Width {
   std::vector<Fold> fold_;
 };
 
-Choice cross_validate(const RatioOptions& options, const Samples& samples,
-                      std::span<const std::size_t> train, std::span<const std::size_t> target,
-                      const std::vector<double>& widths, const std::vector<double>& rhos) {
+KmmChoice cross_validate(const RatioOptions& options, const Samples& samples,
+                         std::span<const std::size_t> train, std::span<const std::size_t> target,
+                         const std::vector<double>& widths, const std::vector<double>& rhos) {
   const auto folds = static_cast<Index>(
       std::min({train.size(), target.size(), static_cast<std::size_t>(options.folds)}));
   if (folds < 2) {
     return {widths[widths.size() / 2], options.kernel_lambda.value_or(default_rho)};
   }
-  const auto some_train = train.first(std::min(train.size(), validation_rows));
-  const auto some_target = target.first(std::min(target.size(), validation_rows));
+  const auto some_train = train.first(std::min(train.size(), kmm_validation_rows));
+  const auto some_target = target.first(std::min(target.size(), kmm_validation_rows));
   std::vector<Centres::Row> rows;
   for (const std::size_t i : some_train) rows.emplace_back(&samples.train, i);
   for (const std::size_t i : some_target) rows.emplace_back(&samples.target, i);
@@ -308,8 +308,8 @@ Choice cross_validate(const RatioOptions& options, const Samples& samples,
   std::vector<std::size_t> best(widths.size(), rhos.size() / 2);  // rho of a width
   const std::vector<double> losses = walk_losses(
       options.threads, widths.size(), widths.size() / 2, [&](std::size_t w, std::size_t from) {
-        Width width(gaussian_kernels(squared, widths[w]), n_train, weight, folds, rhos.size(),
-                    options);
+        KmmWidth width(gaussian_kernels(squared, widths[w]), n_train, weight, folds, rhos.size(),
+                       options);
         const std::vector<double> of_rho = walk_losses(
             1, rhos.size(), best[from],
             [&](std::size_t r, std::size_t before) { return width.loss(rhos[r], r, before); });
@@ -338,13 +338,13 @@ std::unique_ptr<KernelRatio> fit_kmm(const RatioOptions& options, std::size_t co
         "use another density ratio, or a sample",
         train.size(), row_limit);
   }
-  const std::vector<double> widths = candidate_widths(options.kernel_width, width_multiples,
-                                                      samples, train, target, options.threads);
+  const std::vector<double> widths = candidate_widths(options.kernel_width, kmm_multiples, samples,
+                                                      train, target, options.threads);
   const std::vector<double> rhos =
       candidate_lambdas(options.kernel_lambda, {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0});
-  const Choice choice = widths.size() * rhos.size() == 1
-                            ? Choice{widths[0], rhos[0]}
-                            : cross_validate(options, samples, train, target, widths, rhos);
+  const KmmChoice choice = widths.size() * rhos.size() == 1
+                               ? KmmChoice{widths[0], rhos[0]}
+                               : cross_validate(options, samples, train, target, widths, rhos);
 
   std::vector<Centres::Row> rows;
   rows.reserve(train.size() + target.size());

@@ -60,9 +60,9 @@ MatrixXd mixed(const Sums& train, const Sums& target, double alpha) {
 }
 
 /// What a width is judged by: the sums of every fold and of all rows but them.
-class Width {
+class LeastSquaresWidth {
  public:
-  Width(const KernelData& data, double width, double alpha, Index folds) {
+  LeastSquaresWidth(const KernelData& data, double width, double alpha, Index folds) {
     const MatrixXd train = gaussian_kernels(data.train_distance, width);
     const MatrixXd target = gaussian_kernels(data.target_distance, width);
     const VectorXd target_share =
@@ -110,13 +110,13 @@ class Width {
   std::vector<Fold> fold_;
 };
 
-struct Choice {
+struct LeastSquaresChoice {
   double width = 0;
   double lambda = 0;
   nlohmann::json report = nlohmann::json::object();
 };
 
-Choice choose(const RatioOptions& options, const KernelData& data, double alpha) {
+LeastSquaresChoice choose(const RatioOptions& options, const KernelData& data, double alpha) {
   const std::vector<double> lambdas = candidate_lambdas(
       options.kernel_lambda, {1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0, 3.0, 10.0});
   const std::size_t middle = data.widths.size() / 2;
@@ -129,7 +129,7 @@ Choice choose(const RatioOptions& options, const KernelData& data, double alpha)
   std::vector<std::size_t> best(data.widths.size(), lambdas.size() / 2);  // lambda of a width
   const std::vector<double> losses = walk_losses(
       options.threads, data.widths.size(), middle, [&](std::size_t w, std::size_t from) {
-        Width width(data, data.widths[w], alpha, folds);
+        LeastSquaresWidth width(data, data.widths[w], alpha, folds);
         const std::vector<double> of_lambda =
             walk_losses(1, lambdas.size(), best[from],
                         [&](std::size_t l, std::size_t) { return width.loss(lambdas[l]); });
@@ -205,7 +205,7 @@ std::unique_ptr<KernelRatio> fit_least_squares(const RatioOptions& options, std:
   const bool relative = options.method == RatioMethod::rulsif;
   const double alpha = relative ? options.alpha : 0.0;
   KernelData data(options, samples);
-  Choice best = choose(options, data, alpha);
+  LeastSquaresChoice best = choose(options, data, alpha);
   nlohmann::json& report = best.report;
   const MatrixXd phi = gaussian_kernels(data.train_distance, best.width);
   const MatrixXd target_phi = gaussian_kernels(data.target_distance, best.width);

@@ -16,8 +16,8 @@ constexpr double cut = 4;
 constexpr std::size_t most_terms = 100;
 // Rows that both regressions are fitted to: the likelihoods must be of the same rows.
 constexpr std::size_t fewest_rows = 4000;
-constexpr std::size_t most_rows = 20000;
-constexpr double most_work = 1e8;  // rows times features squared
+constexpr std::size_t most_rows_expanded = 20000;
+constexpr double most_work_expanded = 1e8;  // rows times features squared
 
 /// Calls f(row, weight) for the rows of positive weight, training rows first.
 template <typename F>
@@ -147,9 +147,9 @@ std::unique_ptr<QuadraticRatio> QuadraticRatio::fit(const RatioOptions& given, s
   options.columns.clear();
   const std::size_t d = samples.train.dims();
   const auto features = static_cast<double>(d + form.terms.pairs.size());
-  const auto affordable = static_cast<std::size_t>(most_work / (features * features));
+  const auto affordable = static_cast<std::size_t>(most_work_expanded / (features * features));
   const double share =
-      std::min(1.0, static_cast<double>(std::clamp(affordable, fewest_rows, most_rows)) /
+      std::min(1.0, static_cast<double>(std::clamp(affordable, fewest_rows, most_rows_expanded)) /
                         static_cast<double>(samples.train.size() + samples.target.size()));
   const Expanded train(samples.train, samples.weight, form.terms, share);
   const Expanded target(samples.target, samples.target_weight, form.terms, share);

@@ -48,6 +48,16 @@ TEST(Trust, YesNeedsASmallDropEvenInTheWorstCaseOfItsInterval) {
   EXPECT_EQ(trust(e).code, "drop");
 }
 
+TEST(Trust, DoubtNamesTheRowsThatAreScarce) {
+  TrustEvidence e = shifted();
+  e.expected->largest_drop = 0.2;
+  EXPECT_THAT(trust(e).headline, HasSubstr("too few training rows like them"));
+  e.expected->labels = 2000;
+  EXPECT_THAT(trust(e).headline, HasSubstr("too few training rows to be sure"));
+  e.expected->labels = 200;
+  EXPECT_THAT(trust(e).headline, HasSubstr("too few labelled new rows"));
+}
+
 TEST(Trust, AClassifierThatExistsIsUsedNotFitted) {
   TrustEvidence e = shifted();
   EXPECT_THAT(trust(e).next, HasSubstr("Fit auto"));
