@@ -19,6 +19,13 @@ std::vector<T> take(std::span<const T> all, std::span<const std::size_t> which) 
   return some;
 }
 
+/// Whether two ascending lists have an entry in common.
+template <typename T>
+bool share_entries(const std::vector<T>& a, const std::vector<T>& b) {
+  return std::any_of(b.begin(), b.end(),
+                     [&](const T& x) { return std::binary_search(a.begin(), a.end(), x); });
+}
+
 /// Appends a list.
 template <typename T>
 void add_to(std::vector<T>& all, const std::vector<T>& more) {

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/diagnose/distributions.hpp"
 #include "covshift/diagnose/domain_test.hpp"
@@ -22,7 +23,7 @@ constexpr std::size_t most_features = 200;  // and views: each costs a fit
 using Columns = std::vector<std::int32_t>;
 
 void check(const DiagnoseData& data, const DiagnoseOptions& options) {
-  const auto& [train, target, units, features, views] = data;
+  const auto& [train, target, units, features, views, left_out] = data;
   if (train.rows == 0) fail_input("there are no training rows");
   if (target.rows == 0) fail_input("there are no target rows");
   if (train.cols != target.cols) {
@@ -174,7 +175,7 @@ void measure_view(ViewDivergence& view, const Diagnosis& d, const DiagnoseData& 
     if (own == columns) same = &d.features[f];
   }
   view.kl = same != nullptr ? same->kl : kl(columns);
-  view.generalized = view.kl < d.view_threshold;
+  view.generalized = !share_entries(columns, data.left_out) && view.kl < d.view_threshold;
   view.stable = view.generalized && view.kl_binned - 2 * error < d.view_threshold;
 }
 
@@ -247,9 +248,10 @@ std::vector<Feature> features_of(const Encoder& encoder) {
 
 Diagnosis diagnose(const Preparation& preparation, const PreparedRows& train,
                    const PreparedRows& target, const DiagnoseOptions& options) {
-  return diagnose({train.features, target.features, preparation.scaler(),
-                   features_of(preparation.encoder()), preparation.views()},
-                  options);
+  return diagnose(
+      {train.features, target.features, preparation.scaler(), features_of(preparation.encoder()),
+       preparation.views(), preparation.id_columns()},
+      options);
 }
 
 Diagnosis diagnose(const DiagnoseData& data, const DiagnoseOptions& options) {

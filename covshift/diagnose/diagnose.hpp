@@ -27,9 +27,9 @@ struct Feature {
 std::vector<Feature> features_of(const Encoder& encoder);
 
 struct DiagnoseOptions {
-  /// The same as for a fit, so both agree on each view; columns, seed and threads are ignored. Only
-  /// the joint ratio, which measures how bad the shift is, is never smoothed
-  /// (RatioLambda::Rule::cv).
+  /// The same as for a fit, so both agree on each view (of up to `subsample` rows); columns, seed
+  /// and threads are ignored. Only the joint ratio, which measures how bad the shift is, is never
+  /// smoothed (RatioLambda::Rule::cv).
   RatioOptions ratio;
   double view_threshold = 0.1;  ///< views with a smaller KL generalize (paper)
   double level = 0.05;          ///< p-values up to this count as shift
@@ -52,6 +52,8 @@ struct DiagnoseData {
   const Scaler& units;
   const std::vector<Feature>& features;
   const Views& views;
+  /// Columns that no ratio looks at, ascending, as in a fit (ShiftOptions::left_out).
+  std::vector<std::int32_t> left_out = {};
 };
 
 /// Is there shift: how well a discriminant on all columns and their squares separates held-out rows

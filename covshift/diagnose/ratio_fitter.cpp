@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
 
 #include "covshift/base/random.hpp"
@@ -34,13 +35,18 @@ MatrixView cut(const MatrixView& x, Matrix& own) {
 }  // namespace
 
 RatioFitter::RatioFitter(const DiagnoseData& data, const DiagnoseOptions& options)
-    : options_(options.ratio), rows_{data.train, data.target, data.train, data.target} {
+    : options_(options.ratio),
+      left_out_(data.left_out),
+      rows_{data.train, data.target, data.train, data.target} {
   if (data.units.kind() == ScaleKind::standard) {
     rows_.train = rows_.some_train = cut(data.train, cut_train_);
     rows_.target = rows_.some_target = cut(data.target, cut_target_);
   }
   options_.seed = options.seed;
   options_.threads = options.threads;
+  std::vector<std::int32_t> all(data.train.cols);
+  std::iota(all.begin(), all.end(), 0);
+  of_all_ = options_of_columns(options_, all, left_out_, all.size());
   const std::size_t most = options_.method == RatioMethod::kmm
                                ? std::min(options.subsample, most_kmm_rows)
                                : options.subsample;
@@ -56,12 +62,8 @@ RatioFitter::RatioFitter(const DiagnoseData& data, const DiagnoseOptions& option
   draw(rows_.target, some_target_, rows_.some_target);
 }
 
-std::unique_ptr<DensityRatio> RatioFitter::fit(const Pair& rows,
-                                               const std::vector<std::int32_t>& columns,
-                                               RatioLambda lambda) const {
-  RatioOptions options = options_;
-  options.columns = columns;
-  options.lambda = lambda;
+std::unique_ptr<DensityRatio> RatioFitter::fit(const Pair& rows, RatioOptions options) const {
+  const RatioLambda lambda = options.lambda;
   const bool logistic = options.method == RatioMethod::logistic;
   const bool chosen =
       lambda.rule == RatioLambda::Rule::cv || lambda.rule == RatioLambda::Rule::stable;
@@ -82,14 +84,12 @@ std::unique_ptr<DensityRatio> RatioFitter::fit(const Pair& rows,
 }
 
 std::unique_ptr<DensityRatio> RatioFitter::joint() const {
-  RatioLambda lambda = options_.lambda;
-  if (lambda.rule == RatioLambda::Rule::stable) lambda.rule = RatioLambda::Rule::cv;
-  return fit(rows_, {}, lambda);
+  RatioOptions own = of_all_;
+  if (own.lambda.rule == RatioLambda::Rule::stable) own.lambda.rule = RatioLambda::Rule::cv;
+  return fit(rows_, own);
 }
 
-std::unique_ptr<DensityRatio> RatioFitter::fitted() const {
-  return fit(rows_, {}, options_.lambda);
-}
+std::unique_ptr<DensityRatio> RatioFitter::fitted() const { return fit(rows_, of_all_); }
 
 bool RatioFitter::agrees(std::span<const double> joint_log_weight) const {
   return options_.method != RatioMethod::logistic ||
@@ -98,10 +98,14 @@ bool RatioFitter::agrees(std::span<const double> joint_log_weight) const {
              stable_floor(static_cast<double>(joint_log_weight.size()));
 }
 
-double RatioFitter::kl(const std::vector<std::int32_t>& columns) const {
+double RatioFitter::kl(const std::vector<std::int32_t>& given) const {
+  std::vector<std::int32_t> columns;
+  std::set_difference(given.begin(), given.end(), left_out_.begin(), left_out_.end(),
+                      std::back_inserter(columns));
+  if (columns.empty()) columns = given;  // not what a fit would say, but how far they moved
   const bool sparse = rows_.train.storage.index() >= 2;
   if (sparse || columns.size() * 2 > rows_.train.cols) {
-    const auto ratio = fit(rows_, columns, options_.lambda);
+    const auto ratio = fit(rows_, options_of_columns(options_, columns, {}, rows_.train.cols));
     return symmetric_kl(*ratio, rows_.train, rows_.target, {}, options_.threads);
   }
   // Contiguous copies: passes over a few of many columns would load them all.
@@ -109,8 +113,8 @@ double RatioFitter::kl(const std::vector<std::int32_t>& columns) const {
   const Matrix target = dense_copy({rows_.target, columns});
   const Matrix some_train = sampled_ ? dense_copy({rows_.some_train, columns}) : Matrix{};
   const Matrix some_target = sampled_ ? dense_copy({rows_.some_target, columns}) : Matrix{};
-  const auto ratio = fit({train.view(), target.view(), some_train.view(), some_target.view()}, {},
-                         options_.lambda);
+  const auto ratio =
+      fit({train.view(), target.view(), some_train.view(), some_target.view()}, options_);
   return symmetric_kl(*ratio, train.view(), target.view(), {}, options_.threads);
 }
 

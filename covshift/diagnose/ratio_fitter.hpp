@@ -23,7 +23,8 @@ class RatioFitter {
   [[nodiscard]] std::unique_ptr<DensityRatio> joint() const;
   /// The ratio of all columns as a fit estimates it.
   [[nodiscard]] std::unique_ptr<DensityRatio> fitted() const;
-  /// Symmetric KL of the samples in these columns, as a fit estimates it.
+  /// Symmetric KL of the samples in these columns, as a fit estimates it; of columns that a fit's
+  /// ratios do not look at, from a ratio of their own.
   [[nodiscard]] double kl(const std::vector<std::int32_t>& columns) const;
   /// True if the options give the same ratio of all columns as joint(), whose log weights these
   /// are.
@@ -34,11 +35,11 @@ class RatioFitter {
     MatrixView train, target;            // all rows
     MatrixView some_train, some_target;  // the subsample
   };
-  [[nodiscard]] std::unique_ptr<DensityRatio> fit(const Pair& rows,
-                                                  const std::vector<std::int32_t>& columns,
-                                                  RatioLambda lambda) const;
+  [[nodiscard]] std::unique_ptr<DensityRatio> fit(const Pair& rows, RatioOptions options) const;
 
   RatioOptions options_;
+  std::vector<std::int32_t> left_out_;
+  RatioOptions of_all_;  // columns but those left out
   Matrix cut_train_, cut_target_;
   Matrix some_train_, some_target_;
   Pair rows_;

@@ -292,6 +292,7 @@ Classifier Classifier::refit(const TrainingData& part, const FitOptions& options
     announce(options, "density ratio of all rows");
     ShiftOptions own = options.shift;
     own.ratio.threads = options.solve.threads;
+    own.left_out = part.ids;
     const PartRows rows{part.features, *part.target, part.sample_weight, target_weight, reducer};
     shift = shift_.refit(own, part.views, rows, part.given_train, part.given_target, pooled_share);
   }

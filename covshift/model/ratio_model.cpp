@@ -1,7 +1,7 @@
 #include "covshift/model/ratio_model.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
 #include "covshift/base/error.hpp"
 #include "covshift/data/json_fields.hpp"
@@ -20,15 +20,12 @@ constexpr FileFormat ratio_file{"covshift density ratio", "density ratio", 1};
 RatioModel RatioModel::fit(Preparation preparation, const PreparedRows& train,
                            const PreparedRows* target, const RatioOptions& options) {
   RatioOptions own = options;
-  if (target == nullptr) own.method = RatioMethod::none;
-  const std::vector<std::int32_t> ids = preparation.id_columns();
-  if (own.columns.empty() && !ids.empty()) {
-    const auto cols = static_cast<std::int32_t>(train.features.cols);
-    for (std::int32_t j = 0; j < cols; ++j) {
-      if (!std::binary_search(ids.begin(), ids.end(), j)) own.columns.push_back(j);
-    }
-    if (own.columns.empty()) own.method = RatioMethod::none;
+  if (own.columns.empty()) {
+    std::vector<std::int32_t> all(train.features.cols);
+    std::iota(all.begin(), all.end(), 0);
+    own = options_of_columns(own, all, preparation.id_columns(), all.size());
   }
+  if (target == nullptr) own.method = RatioMethod::none;
   const MatrixView& other = target != nullptr ? target->features : train.features;
   return {std::move(preparation), fit_ratio(own, train.features, other, train.weight)};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/number.hpp"
@@ -196,6 +197,16 @@ nlohmann::json DensityRatio::to_json() const {
 RatioBound sample_bound(double train_total, double target_total) {
   const auto log_root = [](double n) { return std::log(std::max(n, 1.0)) / 3; };
   return {log_root(train_total), log_root(target_total)};
+}
+
+RatioOptions options_of_columns(RatioOptions options, const std::vector<std::int32_t>& columns,
+                                std::span<const std::int32_t> left_out, std::size_t cols) {
+  options.columns.clear();
+  if (columns.size() == cols && left_out.empty()) return options;  // all
+  std::set_difference(columns.begin(), columns.end(), left_out.begin(), left_out.end(),
+                      std::back_inserter(options.columns));
+  if (options.columns.empty()) options.method = RatioMethod::none;
+  return options;
 }
 
 std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixView& train,

@@ -5,9 +5,9 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <set>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/preparation.hpp"
 #include "covshift/ratio/diagnostics.hpp"
@@ -38,15 +38,8 @@ std::shared_ptr<const DensityRatio> ratio_of(const std::vector<std::int32_t>& co
                                              const ShiftOptions& options, const MatrixView& train,
                                              const MatrixView& target,
                                              std::span<const double> sample_weight) {
-  RatioOptions ratio = options.ratio;
-  const std::set<std::int32_t> out(options.left_out.begin(), options.left_out.end());
-  if (columns.size() < train.cols || !out.empty()) {
-    for (const std::int32_t j : columns) {
-      if (!out.contains(j)) ratio.columns.push_back(j);
-    }
-    if (ratio.columns.empty()) ratio.method = RatioMethod::none;
-  }
-  return fit_ratio(ratio, train, target, sample_weight);
+  return fit_ratio(options_of_columns(options.ratio, columns, options.left_out, train.cols), train,
+                   target, sample_weight);
 }
 
 /// Of the rows of positive weight.
@@ -166,8 +159,10 @@ void Shift::judge_views(
                    own->log_ratio(rows.target, options.ratio.threads));
     }
     const auto& named = options.generalized_views;
+    // A view with columns that no ratio looks at may have moved in them.
+    const bool seen = !share_entries(views.columns[v], options.left_out);
     trusted_[v] = options.automatic
-                      ? view.kl < options.view_threshold
+                      ? seen && view.kl < options.view_threshold
                       : std::find(named.begin(), named.end(), view.name) != named.end();
     view_ratio_[v] = own;
   }

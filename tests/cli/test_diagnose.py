@@ -107,6 +107,24 @@ class Diagnose(ProgramTest):
             self.assertAlmostEqual(ours["kl"], theirs["kl"], places=9, msg=ours["name"])
         self.assertAlmostEqual(data["fitted_sample_size"], fit["ratio"]["effective_sample_size"], places=6)
 
+    def test_fit_and_diagnose_agree_on_identifiers_and_dates(self):
+        # Ratios ignore them, so no view with one is trusted, however little the rest of it moved.
+        def rows(year, name):
+            return [[f"{name}{i}", f"{year}-{i % 12 + 1:02}-{i % 28 + 1:02}", str(i * 7 % 60 / 10), str(i * 11 % 3 // 2)]
+                    for i in range(150)]
+
+        header = ["id", "day", "x", "y"]
+        train = self.write_rows("dated.csv", header, rows(2023, "a"))
+        target = self.write_rows("later.csv", header, rows(2024, "b"))
+        for flags in (("--dates", "day"), ()):
+            data = self.run_json("diagnose", train, target, "--label", "y", *flags)
+            fit = self.run_json("fit", train, "--target", target, "--label", "y", "--method", "robust-view",
+                                "--lambda", "0.1", "-o", self.path("m.json"), *flags)
+            trusted = {"id": False, "day": False, "x": True}
+            self.assertEqual({v["name"]: v["generalized"] for v in data["views"]}, trusted)
+            self.assertEqual({v["name"]: v["generalized"] for v in fit["views"]}, trusted)
+            self.assertAlmostEqual(data["fitted_sample_size"], fit["ratio"]["effective_sample_size"], places=6)
+
     def test_the_view_that_moved_is_named(self):
         report = self.diagnose(2.5)
         self.assertTrue(report["shift"])

@@ -14,16 +14,9 @@
 namespace covshift {
 namespace {
 
+using testing::dense;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Matrix dense(std::size_t rows, std::size_t cols, std::vector<double> values) {
-  Matrix x;
-  x.rows = rows;
-  x.cols = cols;
-  x.values.assign(values.begin(), values.end());
-  return x;
-}
 
 Matrix normal_rows(std::size_t rows, std::size_t cols, std::uint64_t seed, double mean = 0) {
   Random random(seed);

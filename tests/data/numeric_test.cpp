@@ -11,17 +11,10 @@
 namespace covshift {
 namespace {
 
+using testing::dense;
 using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-Matrix dense(std::size_t rows, std::size_t cols, std::vector<double> values) {
-  Matrix m;
-  m.rows = rows;
-  m.cols = cols;
-  m.values.assign(values.begin(), values.end());
-  return m;
-}
 
 Matrix to_sparse(const Matrix& from) {
   Matrix m;

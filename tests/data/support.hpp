@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "covshift/base/error.hpp"
 #include "covshift/data/read_table.hpp"
@@ -75,6 +76,14 @@ std::string message_of(const Folder& folder, const Body& body) {
 inline std::string read_message(const Folder& folder, const std::string& path,
                                 const ReadOptions& options = {}) {
   return message_of(folder, [&] { static_cast<void>(read_table(path, options)); });
+}
+
+inline Matrix dense(std::size_t rows, std::size_t cols, const std::vector<double>& values) {
+  Matrix m;
+  m.rows = rows;
+  m.cols = cols;
+  m.values.assign(values.begin(), values.end());
+  return m;
 }
 
 }  // namespace covshift::testing

@@ -41,14 +41,14 @@ std::vector<std::string> run(const Functions& functions, std::vector<Partial>* l
 }
 
 /// Holders in threads that meet at a barrier.
-class Meeting {
+class PartialsMeeting {
  public:
-  explicit Meeting(std::size_t holders)
+  explicit PartialsMeeting(std::size_t holders)
       : parts_(holders), arrived_(static_cast<std::ptrdiff_t>(holders)) {}
 
   class At final : public Reducer {
    public:
-    At(Meeting& meeting, std::size_t holder) : meeting_(meeting), holder_(holder) {}
+    At(PartialsMeeting& meeting, std::size_t holder) : meeting_(meeting), holder_(holder) {}
     void sum(std::span<double> x) const override { exchange(Partial::Kind::sum, x); }
     void max(std::span<double> x) const override { exchange(Partial::Kind::max, x); }
     [[nodiscard]] std::vector<std::string> gather(std::string piece) const override {
@@ -61,7 +61,7 @@ class Meeting {
       const Partial all = meeting_.meet(holder_, {kind, {x.begin(), x.end()}, {}});
       std::copy(all.numbers.begin(), all.numbers.end(), x.begin());
     }
-    Meeting& meeting_;
+    PartialsMeeting& meeting_;
     std::size_t holder_;
   };
 
@@ -78,11 +78,11 @@ class Meeting {
 };
 
 std::vector<std::string> run_in_threads(const Functions& functions) {
-  Meeting meeting(functions.size());
+  PartialsMeeting meeting(functions.size());
   std::vector<std::string> results(functions.size());
   std::vector<std::thread> team;
   for (std::size_t h = 0; h < functions.size(); ++h) {
-    team.emplace_back([&, h] { results[h] = functions[h](Meeting::At(meeting, h)); });
+    team.emplace_back([&, h] { results[h] = functions[h](PartialsMeeting::At(meeting, h)); });
   }
   for (std::thread& t : team) t.join();
   return results;

@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-ExperimentOptions few(int draws, int threads = 0) {
+ExperimentOptions few_draws(int draws, int threads = 0) {
   ExperimentOptions options;
   options.draws = draws;
   options.threads = threads;
@@ -136,20 +136,20 @@ TEST(Figures, SpreadOfKnownNumbers) {
 }
 
 TEST(Figures, SameForAnyNumberOfThreads) {
-  const LabResult one = report_figure(figure3_setting(), few(4, 1));
-  const LabResult three = report_figure(figure3_setting(), few(4, 3));
+  const LabResult one = report_figure(figure3_setting(), few_draws(4, 1));
+  const LabResult three = report_figure(figure3_setting(), few_draws(4, 3));
   EXPECT_EQ(one.csv, three.csv);
   EXPECT_EQ(one.svg, three.svg);
   EXPECT_EQ(one.json.dump(), three.json.dump());
-  ExperimentOptions other = few(4, 1);
+  ExperimentOptions other = few_draws(4, 1);
   other.seed = 4;
   EXPECT_NE(report_figure(figure3_setting(), other).csv, one.csv);
 }
 
 TEST(Figures, FirstDrawsDoNotDependOnTheirNumber) {
   // The first draws are the same: a longer run adds to a shorter one.
-  const FigureRun two = run_figure(figure2_setting(), few(2));
-  const FigureRun three = run_figure(figure2_setting(), few(3));
+  const FigureRun two = run_figure(figure2_setting(), few_draws(2));
+  const FigureRun three = run_figure(figure2_setting(), few_draws(3));
   for (std::size_t p = 0; p < two.scores.size(); ++p) {
     for (std::size_t i = 0; i < 2; ++i) EXPECT_EQ(two.scores[p][i], three.scores[p][i]);
   }
@@ -157,7 +157,7 @@ TEST(Figures, FirstDrawsDoNotDependOnTheirNumber) {
 
 TEST(Figures, AreCompleteAndWellFormed) {
   for (const auto& setting : {figure1_setting, figure2_setting, figure3_setting}) {
-    const LabResult result = report_figure(setting(), few(3));
+    const LabResult result = report_figure(setting(), few_draws(3));
     EXPECT_EQ(xml_fault(result.svg), "") << result.name;
     EXPECT_EQ(std::count(result.csv.begin(), result.csv.end(), '\n'), 1 + 3 * 4) << result.name;
     EXPECT_EQ(result.json["panels"].size(), 4U);
@@ -172,7 +172,7 @@ TEST(Figures, AreCompleteAndWellFormed) {
 }
 
 TEST(Figures, TheZeroOneLossIsCertainInsideAndUniformOutside) {
-  const FigureRun run = run_figure(figure1_setting(), few(5));
+  const FigureRun run = run_figure(figure1_setting(), few_draws(5));
   for (std::size_t i = 0; i < 5; ++i) {
     for (const std::size_t panel : {0, 2}) {
       EXPECT_GT(run.scores[panel][i].certain_inside, run.scores[panel + 1][i].certain_inside);
@@ -183,7 +183,7 @@ TEST(Figures, TheZeroOneLossIsCertainInsideAndUniformOutside) {
 }
 
 TEST(Figures, AViewThatGeneralizesHelpsRobust) {
-  const FigureRun run = run_figure(figure3_setting(), few(20));
+  const FigureRun run = run_figure(figure3_setting(), few_draws(20));
   std::vector<double> loss(4, 0.0);
   std::vector<double> certain(4, 0.0);
   for (std::size_t p = 0; p < 4; ++p) {
@@ -203,7 +203,7 @@ TEST(Figures, BiasAndLambdaReachEveryPanel) {
   const auto run = [](const auto& change) {
     FigureSetting setting = figure3_setting();
     for (PanelSetting& panel : setting.panels) change(panel.fit);
-    return report_figure(setting, few(2));
+    return report_figure(setting, few_draws(2));
   };
   const LabResult plain = run([](FitOptions&) {});
   const LabResult bias = run([](FitOptions& fit) { fit.shift.bias = BiasAssumption::test; });
@@ -222,7 +222,7 @@ TEST(Figures, BiasAndLambdaReachEveryPanel) {
 }
 
 TEST(Figures, StopWhenCancelledAndReportProgress) {
-  ExperimentOptions options = few(3, 1);
+  ExperimentOptions options = few_draws(3, 1);
   double last = 0;
   options.progress = [&](double share) {
     EXPECT_GT(share, last);
@@ -232,7 +232,7 @@ TEST(Figures, StopWhenCancelledAndReportProgress) {
   EXPECT_DOUBLE_EQ(last, 1);
   options.cancelled = [] { return true; };
   EXPECT_THROW(report_figure(figure1_setting(), options), Error);
-  EXPECT_THROW(report_figure(figure1_setting(), few(1)), Error);
+  EXPECT_THROW(report_figure(figure1_setting(), few_draws(1)), Error);
 }
 
 }  // namespace

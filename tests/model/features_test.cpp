@@ -17,8 +17,8 @@ constexpr std::size_t rows = 160;
 
 /// Two classes in three columns, the first two shifted between training and target; with `circle`
 /// one class is inside the other.
-struct Sample {
-  Sample(double mean, std::uint64_t seed, bool circle) {
+struct PlaneSample {
+  PlaneSample(double mean, std::uint64_t seed, bool circle) {
     Random random(seed);
     for (std::size_t i = 0; i < rows; ++i) {
       const double a = mean + random.normal();
@@ -34,9 +34,9 @@ struct Sample {
     return MatrixView::dense(x.data(), rows, x.size() / rows);
   }
   /// With these columns instead.
-  [[nodiscard]] Sample with(
+  [[nodiscard]] PlaneSample with(
       const std::vector<std::function<double(const double*)>>& columns) const {
-    Sample other = *this;
+    PlaneSample other = *this;
     other.x.clear();
     for (std::size_t i = 0; i < rows; ++i) {
       for (const auto& column : columns) other.x.push_back(column(x.data() + i * 3));
@@ -59,7 +59,8 @@ Views views_of(std::vector<std::vector<std::int32_t>> columns, const std::string
 
 class Fitted {
  public:
-  Fitted(const Sample& train, const Sample& target, const Views& views) : target_(target.view()) {
+  Fitted(const PlaneSample& train, const PlaneSample& target, const Views& views)
+      : target_(target.view()) {
     data.features = train.view();
     data.labels = train.y;
     data.classes = 2;
@@ -83,12 +84,12 @@ class Fitted {
   MatrixView target_;
 };
 
-const Sample& train() {
-  static const Sample sample(0, 1, true);
+const PlaneSample& train() {
+  static const PlaneSample sample(0, 1, true);
   return sample;
 }
-const Sample& target() {
-  static const Sample sample(1, 2, true);
+const PlaneSample& target() {
+  static const PlaneSample sample(1, 2, true);
   return sample;
 }
 
@@ -103,8 +104,8 @@ TEST(FeaturesInAClassifier, QuadraticEqualsTheSameColumnsByHandBitForBit) {
   const std::vector<std::function<double(const double*)>> by_hand = {
       column(0),     column(1),     column(2),     product(0, 0), product(0, 1),
       product(0, 2), product(1, 1), product(1, 2), product(2, 2)};
-  const Sample wide_train = train().with(by_hand);
-  const Sample wide_target = target().with(by_hand);
+  const PlaneSample wide_train = train().with(by_hand);
+  const PlaneSample wide_target = target().with(by_hand);
   for (const char* method : {"lr", "iw", "robust", "robust01", "svm"}) {
     Fitted mapped(train(), target(), Views::all(3));
     mapped.options.features = "quadratic";
@@ -120,11 +121,11 @@ TEST(FeaturesInAClassifier, QuadraticEqualsTheSameColumnsByHandBitForBit) {
 }
 
 TEST(FeaturesInAClassifier, OverlappingViewsEqualTheirColumnsRepeated) {
-  const auto repeat = [](const Sample& s) {
+  const auto repeat = [](const PlaneSample& s) {
     return s.with({column(0), column(1), column(1), column(2)});
   };
-  const Sample wide_train = repeat(train());
-  const Sample wide_target = repeat(target());
+  const PlaneSample wide_train = repeat(train());
+  const PlaneSample wide_target = repeat(target());
   for (const char* method : {"robust", "robust-view"}) {
     Fitted shared(train(), target(), views_of({{0, 1}, {1, 2}}));
     Fitted repeated(wide_train, wide_target, views_of({{0, 1}, {2, 3}}));
@@ -143,7 +144,7 @@ TEST(FeaturesInAClassifier, OverlappingViewsEqualTheirColumnsRepeated) {
 }
 
 /// Minus the log scale of a generalized view, with no bound in reach, is its log ratio.
-std::vector<double> view_log_ratio(const Classifier& model, const Sample& sample) {
+std::vector<double> view_log_ratio(const Classifier& model, const PlaneSample& sample) {
   GivenDensities given;
   given.log_ratio = sample.log_ratio;
   const Shift::Ratios at = model.shift().at(sample.view(), given);
@@ -215,8 +216,8 @@ TEST(FeaturesInAClassifier, PredictTheSameAfterARoundTripAndOneRowAtATime) {
 }
 
 TEST(FeaturesInAClassifier, AutoTakesTheMapWithTheSmallerHeldOutLoss) {
-  const Sample line(0, 3, false);
-  const Sample line_target(0.5, 4, false);
+  const PlaneSample line(0, 3, false);
+  const PlaneSample line_target(0.5, 4, false);
   for (const bool circle : {false, true}) {
     Fitted one(circle ? train() : line, circle ? target() : line_target, Views::all(3));
     one.options.features = "auto";

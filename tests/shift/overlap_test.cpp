@@ -1,4 +1,5 @@
 // P_gen ~ min(P_train, D P_test): what it must equal, and its optimum by another solver.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
