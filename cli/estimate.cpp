@@ -13,6 +13,7 @@
 #include "cli/report.hpp"
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/compare/estimated.hpp"
 #include "covshift/data/byte_source.hpp"
 #include "covshift/data/read_table.hpp"
@@ -28,6 +29,7 @@ using Json = nlohmann::ordered_json;
 struct EstimateFlags {
   std::string source, labelled, target, truth, label, report;
   EstimateOptions options;
+  ColumnOptions columns;  ///< of predictions; a model knows its own
 };
 
 constexpr std::string_view probability_prefix = "p:";
@@ -50,6 +52,8 @@ class Judged {
   [[nodiscard]] const std::vector<std::string>& classes() const { return classes_.names(); }
   [[nodiscard]] const std::string& first_file() const { return first_; }
   [[nodiscard]] const std::string& label() const { return label_; }
+  [[nodiscard]] const ColumnOptions& columns() const { return columns_; }
+  [[nodiscard]] bool is_model() const { return model_.has_value(); }
 
  private:
   void predict(const Table& table, PredictedRows& out) const;
@@ -59,16 +63,18 @@ class Judged {
   std::optional<Model> model_;
   Classes classes_;
   std::string label_, first_;
+  ColumnOptions columns_;
 };
 
 bool is_model_file(const std::string& path) {
   std::ifstream file(path);
-  char first = 0;
-  return file >> first && first == '{';
+  std::string head(64, ' ');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  return head.starts_with('{') && head.find("\"format\"") != std::string::npos;
 }
 
 Judged::Judged(const EstimateFlags& flags, const Common& common)
-    : common_(common), label_(flags.label) {
+    : common_(common), label_(flags.label), columns_(flags.columns) {
   if (is_model_file(flags.source)) {
     if (flags.labelled.empty()) {
       throw CLI::ValidationError("LABELLED",
@@ -78,6 +84,14 @@ Judged::Judged(const EstimateFlags& flags, const Common& common)
     model_ = Model::load(flags.source);
     classes_ = model_->preparation().classes();
     if (label_.empty()) label_ = model_->preparation().label();
+    const ColumnOptions& c = flags.columns;
+    if (!(c.drop.empty() && c.keep.empty() && c.numeric.empty() && c.categorical.empty() &&
+          c.dates.empty())) {
+      throw CLI::ValidationError(
+          "--drop, --keep, --numeric, --categorical and --dates",
+          "are for predictions; a model reads its columns as its training file's");
+    }
+    columns_ = model_->preparation().encoder().column_options();
     if (static_cast<std::size_t>(model_->classifier().game().actions()) != classes_.size()) {
       fail_input(
           "{}: the actions of this model are not its classes, so it has no probabilities of them",
@@ -124,7 +138,16 @@ void Judged::predict(const Table& table, PredictedRows& out) const {
     columns.push_back(&finite_numbers(table, column, "probability"));
   }
   for (std::size_t i = 0; i < table.rows; ++i) {
-    for (const auto* column : columns) out.p.push_back((*column)[i]);
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+      const double p = (*columns[k])[i];
+      if (!(p >= 0 && p <= 1)) {
+        const Column& column =
+            table.at(fmt::format("{}{}", probability_prefix, classes_.names()[k]));
+        fail_input("{}: '{}' is {}; probabilities lie between 0 and 1", table.where(i, column),
+                   column.name, p);
+      }
+      out.p.push_back(p);
+    }
   }
 }
 
@@ -138,14 +161,17 @@ bool Judged::is_input(const Column& column) const {
     return false;
   }
   return column.name != label_ && !column.name.starts_with(probability_prefix) &&
-         column.name != "predicted" && column.name != "log_ratio";
+         !column.name.starts_with("set:") && column.name != "predicted" &&
+         column.name != "log_ratio";
 }
 
 PredictedRows Judged::read(const std::string& path, bool labelled, const ReadOptions& options) {
   ReadOptions read = model_ ? model_->preparation().read_options(options) : options;
   if (!label_.empty()) read.text_columns.push_back(label_);
+  add_to(read.text_columns, columns_.categorical);
+  add_to(read.text_columns, columns_.dates);
   PredictedRows out;
-  out.inputs = read_table(path, read);
+  out.inputs = read_data(path, read);
   if (classes_.size() == 0) classes_ = predicted_classes(out.inputs);
   if (labelled) {
     const LabelCodes codes = classes_.codes(out.inputs, label_);
@@ -167,7 +193,7 @@ PredictedRows Judged::read(const std::string& path, bool labelled, const ReadOpt
 struct Pair {
   Pair(Preparation learned, const Table& train, const Table& other, int threads)
       : preparation(std::move(learned)),
-        labelled(preparation.encode(train, threads)),
+        labelled(preparation.encode_training(train, threads)),
         target(preparation.encode(other, threads)) {
     preparation.fit(labelled, &target, threads);
   }
@@ -192,12 +218,17 @@ void print_estimates(const TargetPerformance& found, double level) {
                      number(p.value), number(p.low), number(p.high)});
   }
   print_table(table);
+  for (const std::string& text : cautions(found)) fmt::print("{}\n", text);
   fmt::print(
       "This holds if P(y|x) is the same in both samples and the classifier was not fitted to the "
       "labelled rows. Use doubly_robust; confidence is a heuristic whose interval is too short.\n");
 }
 
 void print_concept(const ConceptTest& test) {
+  if (!test.evidence.cannot_tell.empty()) {
+    fmt::print("\n{}\n", describe(test));
+    return;
+  }
   fmt::print(
       "\nLog loss {:.4f} on the labelled rows, {:.4f} on the labelled target rows: {:+.4f} is "
       "explained by the inputs, {:+.4f} (standard error {:.4f}) is not.\n{}\n",
@@ -206,7 +237,7 @@ void print_concept(const ConceptTest& test) {
 }
 
 EstimateData data_of(const PredictedRows& labelled, const MatrixView& features,
-                     const PredictedRows& target, const MatrixView& target_features,
+                     const PredictedRows& target, const PreparedRows& target_rows,
                      std::size_t classes) {
   EstimateData data;
   data.classes = static_cast<int>(classes);
@@ -214,7 +245,9 @@ EstimateData data_of(const PredictedRows& labelled, const MatrixView& features,
   data.labels = labelled.labels;
   data.target_p = target.p;
   data.features = features;
-  data.target = target_features;
+  data.target = target_rows.features;
+  data.unlike = static_cast<double>(target_rows.strange.unlike) /
+                static_cast<double>(std::max<std::size_t>(1, target_rows.features.rows));
   return data;
 }
 
@@ -222,7 +255,9 @@ EstimateData data_of(const PredictedRows& labelled, const MatrixView& features,
 void report(const EstimateFlags& flags, const Judged& judged, const PredictedRows& labelled,
             const PredictedRows& target, const EstimateData& data, const TargetPerformance& found,
             const EstimateOptions& options, Json& json) {
-  const Pair each(Preparation(labelled.inputs, for_diagnosis()), labelled.inputs, target.inputs,
+  PreparationOptions inputs = for_diagnosis();
+  inputs.columns = judged.columns();
+  const Pair each(Preparation(labelled.inputs, inputs), labelled.inputs, target.inputs,
                   options.ratio.threads);
   json["diagnosis"] = to_json(
       diagnose_estimate(each.preparation, each.labelled, each.target, data, found, options));
@@ -239,14 +274,21 @@ void run_estimate(const EstimateFlags& flags, const Common& common) {
   ReadOptions read = common.read;
   read.threads = common.threads;
   const PredictedRows labelled = judged.read(judged.first_file(), true, read);
-  const Preparation inputs(labelled.inputs, {});  // what looks like a number there may be text here
+  PreparationOptions columns;
+  columns.columns = judged.columns();
+  const Preparation inputs(labelled.inputs, columns);  // a number there may be text here
   const PredictedRows target = judged.read(flags.target, false, inputs.read_options(read));
   const Pair pair(inputs, labelled.inputs, target.inputs, common.threads);
+  if (!judged.is_model()) {  // a model's own warnings have been printed
+    print_warnings(pair.labelled);
+    print_warnings(pair.target);
+  }
   EstimateOptions options = flags.options;
   options.ratio.threads = common.threads;
+  options.ratio = options_of_columns(options.ratio, {}, pair.preparation.id_columns(),
+                                     pair.labelled.features.cols);
   const std::size_t classes = judged.classes().size();
-  const EstimateData data =
-      data_of(labelled, pair.labelled.features, target, pair.target.features, classes);
+  const EstimateData data = data_of(labelled, pair.labelled.features, target, pair.target, classes);
   const TargetPerformance found = estimate_performance(data, options);
   Json json = to_json(found);
   json["level"] = options.level;
@@ -256,9 +298,8 @@ void run_estimate(const EstimateFlags& flags, const Common& common) {
     const PredictedRows truth = judged.read(flags.truth, true, inputs.read_options(read));
     PreparedRows rows = pair.preparation.encode(truth.inputs, common.threads);
     pair.preparation.apply(rows, flags.truth.c_str(), common.threads);
-    concept_test =
-        test_concept(data_of(labelled, pair.labelled.features, truth, rows.features, classes),
-                     truth.labels, options.ratio, 1 - options.level);
+    concept_test = test_concept(data_of(labelled, pair.labelled.features, truth, rows, classes),
+                                truth.labels, options.ratio, 1 - options.level);
     json["concept"] = to_json(*concept_test, judged.classes());
   }
   if (!flags.report.empty()) {
@@ -291,7 +332,8 @@ void add_estimate(CLI::App& app, Common& common) {
               text({"--truth"}, flags->truth, "FILE",
                    "Target rows with labels: tests whether P(y|x) has changed"),
               report_file(flags->report)} +
-          estimate_options(flags->options))
+          estimate_options(flags->options) + column_options(flags->columns, true) +
+          file_options(common.read))
       .callback([flags, &common] { run_estimate(*flags, common); });
 }
 

@@ -14,6 +14,18 @@
 
 namespace covshift {
 
+ColumnOptions Encoder::column_options() const {
+  ColumnOptions options;
+  options.missing = missing_;
+  for (const Source& source : sources_) {
+    (source.kind == Kind::category ? options.categorical
+     : source.kind == Kind::date   ? options.dates
+                                   : options.numeric)
+        .push_back(source.name);
+  }
+  return options;
+}
+
 void Encoder::plan_numbers(const Table& table, Plan& plan) {
   const Source& source = *plan.source;
   const Column& column = *plan.column;
@@ -118,10 +130,12 @@ void Encoder::check_values(const Table& table, const std::vector<Plan>& plans) c
                         "indicator");
 }
 
-void Encoder::count_unseen(const Table& table, const Plan& plan, EncodedTable& out) {
+void Encoder::count_unseen(const Table& table, const Plan& plan, std::vector<char>& unlike,
+                           EncodedTable& out) {
   EncodedTable::Unseen unseen;
   for (std::size_t row = 0; row < table.rows; ++row) {
     if (plan.column->missing(row) || column_at(plan, row) >= 0) continue;
+    if (!plan.source->ids) unlike[row] = 1;  // new rows have new names
     if (unseen.count++ == 0) {
       unseen.column = plan.source->name;
       unseen.text = plan.column->text(row);
@@ -129,6 +143,18 @@ void Encoder::count_unseen(const Table& table, const Plan& plan, EncodedTable& o
     }
   }
   if (unseen.count > 0) out.unseen.push_back(std::move(unseen));
+}
+
+void Encoder::count_absent(const Table& table, const Plan& plan, std::vector<char>& unlike,
+                           EncodedTable& out) const {
+  if (plan.source->missing > 0 || missing_ == Missing::error) return;
+  std::size_t absent = 0;
+  for (std::size_t row = 0; row < table.rows; ++row) {
+    if (!plan.column->missing(row)) continue;
+    ++absent;
+    unlike[row] = 1;
+  }
+  if (absent > 0) out.absent.push_back({plan.source->name, absent});
 }
 
 void Encoder::encode_cell(const Plan& plan, std::size_t row, double* to) {
@@ -226,18 +252,17 @@ EncodedTable Encoder::encode(const Table& table, int threads) const {
   }
   check_values(table, plans);
   EncodedTable out;
+  std::vector<char> unlike(table.rows);
   for (const Plan& p : plans) {
-    if (p.source->kind == Kind::category) count_unseen(table, p, out);
-    if (p.source->missing > 0 || missing_ == Missing::error) continue;
-    std::size_t absent = 0;
-    for (std::size_t row = 0; row < table.rows; ++row) absent += p.column->missing(row) ? 1U : 0U;
-    if (absent > 0) out.absent.push_back({p.source->name, absent});
+    if (p.source->kind == Kind::category) count_unseen(table, p, unlike, out);
+    count_absent(table, p, unlike, out);
   }
+  out.unlike = static_cast<std::size_t>(std::count(unlike.begin(), unlike.end(), 1));
   out.matrix = dense(table.rows, plans, threads);
   return out;
 }
 
-std::optional<Matrix> Encoder::encode(const MatrixView& x, int threads) const {
+std::optional<EncodedTable> Encoder::encode(const MatrixView& x, int threads) const {
   if (x.cols != source_count()) {
     fail_input("the data have {} columns, the model was trained on {}", x.cols, source_count());
   }
@@ -255,22 +280,28 @@ std::optional<Matrix> Encoder::encode(const MatrixView& x, int threads) const {
     });
   }
   if (!found) return std::nullopt;
-  Matrix matrix;
+  EncodedTable out;
+  Matrix& matrix = out.matrix;
   matrix.rows = x.rows;
   matrix.cols = cols();
   matrix.values.resize(x.rows * matrix.cols);
+  std::atomic<std::size_t> unlike = 0;
   parallel_tasks(threads, tasks, [&](std::size_t task) {
     for (std::size_t row = task * x.rows / tasks; row < (task + 1) * x.rows / tasks; ++row) {
       double* const to = matrix.values.data() + row * matrix.cols;
+      bool absent = false;
       rows.each(row, [&](std::size_t c, double value) {
         const Source& source = sources_[c];
         const bool missing = value != value;
         to[source.first] = missing ? source.fill[0] : value;
         if (missing && source.indicator) to[source.first + 1] = 1.0;
+        absent = absent || (missing && source.missing == 0);
       });
+      if (absent) ++unlike;
     }
   });
-  return matrix;
+  out.unlike = unlike;
+  return out;
 }
 
 }  // namespace covshift

@@ -53,8 +53,11 @@ struct EncodedTable {
     std::size_t count = 0;
   };
   Matrix matrix;
-  std::vector<Unseen> unseen;       ///< one per column with such categories
-  std::vector<Absent> absent;       ///< one per column with such values
+  std::vector<Unseen> unseen;  ///< one per column with such categories
+  std::vector<Absent> absent;  ///< one per column with such values
+  /// Rows with such a value, identifiers aside: the matrix shows them as like others, but training
+  /// had no row like them.
+  std::size_t unlike = 0;
   std::size_t ignored_entries = 0;  ///< svmlight: entries of features that training never saw
 };
 
@@ -85,7 +88,10 @@ class Encoder {
   [[nodiscard]] EncodedTable encode(const Table& table, int threads = 0) const;
   /// Columns are matched by place. Nothing if the matrix is as it should be: then no copy is
   /// needed.
-  [[nodiscard]] std::optional<Matrix> encode(const MatrixView& matrix, int threads = 0) const;
+  [[nodiscard]] std::optional<EncodedTable> encode(const MatrixView& matrix, int threads = 0) const;
+
+  /// Options with which another table of these columns is understood alike.
+  [[nodiscard]] ColumnOptions column_options() const;
 
   /// Options for reading a file to encode: categorical columns stay text even if this file has only
   /// numbers in them.
@@ -165,7 +171,11 @@ class Encoder {
   static void plan_numbers(const Table& table, Plan& plan);
   static void plan_categories(const Table& table, Plan& plan);
   void check_values(const Table& table, const std::vector<Plan>& plans) const;
-  static void count_unseen(const Table& table, const Plan& plan, EncodedTable& out);
+  /// Counts what training never saw in a column, and marks its rows.
+  static void count_unseen(const Table& table, const Plan& plan, std::vector<char>& unlike,
+                           EncodedTable& out);
+  void count_absent(const Table& table, const Plan& plan, std::vector<char>& unlike,
+                    EncodedTable& out) const;
   static double number_at(const Plan& plan, std::size_t row, std::size_t part = 0);
   static std::int32_t column_at(const Plan& plan, std::size_t row);
   static void encode_cell(const Plan& plan, std::size_t row, double* to);

@@ -92,6 +92,7 @@ Strange strange_in(EncodedTable& encoded, const Table& table) {
           table.rows,
           std::move(encoded.unseen),
           std::move(encoded.absent),
+          encoded.unlike,
           encoded.ignored_entries,
           table.sparse ? table.sparse->values.size() : 0};
 }
@@ -118,6 +119,7 @@ void Strange::append(const Strange& next) {
   rows += next.rows;
   append_counts(unseen, next.unseen);
   append_counts(absent, next.absent);
+  unlike += next.unlike;
   ignored_entries += next.ignored_entries;
   entries += next.entries;
 }
@@ -205,8 +207,9 @@ PreparedRows Preparation::encode(const Input& input, int threads) const {
           "DataFrame with the same columns");
     }
     rows.features = input.matrix;
-    if (std::optional<Matrix> encoded = encoder_.encode(input.matrix, threads)) {
-      rows.own = std::move(*encoded);
+    if (std::optional<EncodedTable> encoded = encoder_.encode(input.matrix, threads)) {
+      rows.own = std::move(encoded->matrix);
+      rows.strange.unlike = encoded->unlike;
       rows.features = rows.own.view();
     }
     return rows;

@@ -64,6 +64,7 @@ struct Strange {
   std::size_t rows = 0;
   std::vector<EncodedTable::Unseen> unseen;
   std::vector<EncodedTable::Absent> absent;
+  std::size_t unlike = 0;  ///< EncodedTable::unlike
   std::size_t ignored_entries = 0;
   std::size_t entries = 0;
 

@@ -44,9 +44,7 @@ RatioFitter::RatioFitter(const DiagnoseData& data, const DiagnoseOptions& option
   }
   options_.seed = options.seed;
   options_.threads = options.threads;
-  std::vector<std::int32_t> all(data.train.cols);
-  std::iota(all.begin(), all.end(), 0);
-  of_all_ = options_of_columns(options_, all, left_out_, all.size());
+  of_all_ = options_of_columns(options_, {}, left_out_, data.train.cols);
   const std::size_t most = options_.method == RatioMethod::kmm
                                ? std::min(options.subsample, most_kmm_rows)
                                : options.subsample;

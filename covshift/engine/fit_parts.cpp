@@ -89,6 +89,8 @@ class CheckedPart {
     target_ = *given.target;
     own(target_, kinds[first] == "sparse");
     data.target = &target_;
+    const auto rows = static_cast<double>(target_.rows);
+    data.unlike = sum_over(&reducer, given.unlike * rows) / std::max(1.0, sum_over(&reducer, rows));
   }
   CheckedPart(const CheckedPart&) = delete;
   CheckedPart& operator=(const CheckedPart&) = delete;

@@ -107,7 +107,6 @@ Certificate certificate_of(const Game& game, const Component& component, const T
 namespace {
 
 constexpr const char* no_target = "the fit used no target";
-constexpr double ratio_level = 0.05;  // of the test that the samples agree with the ratio
 
 /// Losses and guesses at them, of rows with potentials psi. Without labels: the losses of the class
 /// that is least likely.
@@ -145,6 +144,7 @@ struct HeldOutRows {
   MatrixView features, target;
   std::span<const int> labels;
   std::span<const double> count, psi, target_psi;
+  double unlike = 0;  ///< TrainingData::unlike
   HeldOutRatio ratio;
   bool estimated = true;  ///< the ratio
 };
@@ -175,6 +175,7 @@ void add_bound(const HeldOutRows& rows, const Game& game, unsigned long long see
                 static_cast<double>(there.loss.size());
   bound.features = rows.features;
   bound.target = rows.target;
+  bound.unlike = rows.unlike;
   bound.ratio = rows.ratio;
   bound.estimated = rows.estimated;
   bound.seed = seed;
@@ -185,9 +186,10 @@ void add_bound(const HeldOutRows& rows, const Game& game, unsigned long long see
   c.reason = found.evidence.cannot_tell;
   if (c.reason.empty() && c.ratio_p_value < ratio_level) {
     c.reason = fmt::format(
-        "the samples contradict the density ratio (p = {:.2g}; weights average {:.3g} and should "
-        "average 1)",
-        c.ratio_p_value, c.mean_weight);
+        "the weighted training rows differ from the target (p = {:.2g}): the density ratio misses "
+        "a "
+        "part of the shift",
+        c.ratio_p_value);
   }
   c.reliable = c.reason.empty();
   if (!c.reliable) return;
@@ -213,6 +215,7 @@ void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game,
   rows.count = count;
   rows.psi = unseen.psi();
   rows.target_psi = unseen.target_psi();
+  rows.unlike = data.unlike;
   rows.estimated = shift.estimated();
   if (shift.estimated()) {
     RatioOptions ratio = options.shift.ratio;
@@ -246,6 +249,7 @@ void add_bound(const TrainingData& held_out, const Classifier& model, const FitO
   rows.count = held_out.sample_weight;
   rows.psi = psi;
   rows.target_psi = target_psi;
+  rows.unlike = held_out.unlike;
   rows.estimated = shift.estimated();
   rows.ratio = {shift.at(rows.features, held_out.given_train, threads).log_ratio,
                 shift.at(rows.target, held_out.given_target, threads).log_ratio,
@@ -266,16 +270,18 @@ std::string describe(const Certificate& c, const std::string& loss) {
   }
   const char* const unit = loss == "log" ? " nats" : "";
   return fmt::format(
-      "Promised, with probability {:.4g}%: on the target the expected {} loss of these predictions "
-      "does not exceed {:.4g}{} (estimated {:.4g}; knowing nothing costs {:.4g}{}). This rests on "
-      "{} labelled rows that were held out, worth {:.0f} on the target, and assumes that P(y|x) is "
-      "the same in training and target; that the density ratio is right to within its noise cannot "
-      "be proven, but the samples agree with it (p = {:.2g}). Proven: {}. Not promised: anything "
-      "about "
-      "single rows, or if P(y|x) changes.",
-      100 * (1 - c.delta), loss, *c.bound, unit, *c.estimate, c.uninformed,
-      *c.bound > c.uninformed ? ", so this bound says nothing" : "", c.held_out,
-      c.effective_sample_size, c.ratio_p_value, solved);
+      "Promised, with probability {:.4g}%: the mean {} loss of these predictions on the target "
+      "does "
+      "not exceed {:.4g}{}{}; about {:.4g} is likely, and guessing costs {:.4g}. This holds if "
+      "equal "
+      "inputs have the same classes in training and target. Not promised: anything about single "
+      "rows, or if P(y|x) changes.\nDetails: {} labelled rows were held out, worth {:.0f} on the "
+      "target; the samples agree with the density ratio (p = {:.2g}), which cannot be proven "
+      "right. "
+      "Proven: {}.",
+      100 * (1 - c.delta), loss, *c.bound, unit,
+      *c.bound > c.uninformed ? " (more than guessing, so this bound says nothing)" : "",
+      *c.estimate, c.uninformed, c.held_out, c.effective_sample_size, c.ratio_p_value, solved);
 }
 
 }  // namespace covshift

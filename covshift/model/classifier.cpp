@@ -203,6 +203,8 @@ TrainingData::TrainingData(const Preparation& preparation, const PreparedRows& t
       given_train(GivenDensities::of(train)) {
   if (unlabelled == nullptr) return;
   target = &unlabelled->features;
+  unlike = static_cast<double>(unlabelled->strange.unlike) /
+           static_cast<double>(std::max<std::size_t>(1, target->rows));
   given_target = GivenDensities::of(*unlabelled);
 }
 

@@ -90,6 +90,8 @@ struct TrainingData {
   int classes = 0;
   std::span<const double> sample_weight;
   const MatrixView* target = nullptr;  ///< unlabelled inputs from where the model will be used
+  /// Share of the target rows with a category, or a missing value, that training never saw.
+  double unlike = 0;
   Views views;
   std::vector<std::int32_t> ids;  ///< columns that name rows: density ratios leave them out
   GivenDensities given_train, given_target;

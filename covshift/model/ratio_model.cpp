@@ -1,7 +1,6 @@
 #include "covshift/model/ratio_model.hpp"
 
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "covshift/base/error.hpp"
 #include "covshift/data/json_fields.hpp"
@@ -21,9 +20,7 @@ RatioModel RatioModel::fit(Preparation preparation, const PreparedRows& train,
                            const PreparedRows* target, const RatioOptions& options) {
   RatioOptions own = options;
   if (own.columns.empty()) {
-    std::vector<std::int32_t> all(train.features.cols);
-    std::iota(all.begin(), all.end(), 0);
-    own = options_of_columns(own, all, preparation.id_columns(), all.size());
+    own = options_of_columns(own, {}, preparation.id_columns(), train.features.cols);
   }
   if (target == nullptr) own.method = RatioMethod::none;
   const MatrixView& other = target != nullptr ? target->features : train.features;

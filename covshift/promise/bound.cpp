@@ -29,7 +29,7 @@ double upper_end(const Influenced& found, const Vector& count, double delta) {
 
 LossBound bound_loss(const BoundData& data, double delta) {
   LossBound result;
-  result.evidence = evidence_of(data.ratio.train, data.ratio.target, data.ratio.bound, data.count);
+  result.evidence = evidence_of(data.ratio, data.unlike, data.count);
   const WeightedSamples samples =
       weighted_samples(data.features, data.target, data.ratio, data.seed, data.count);
   result.ratio_p_value = test_ratio(samples, data.estimated);

@@ -21,6 +21,7 @@ struct BoundData {
   /// Mean loss on the target if every row had the class that its prediction calls least likely.
   double worst = 0;
   MatrixView features, target;
+  double unlike = 0;      ///< EstimateData::unlike
   HeldOutRatio ratio;     ///< of these rows
   bool estimated = true;  ///< the ratio, by logistic regression or the like
   std::uint64_t seed = 0;

@@ -63,7 +63,7 @@ ConceptTest test_concept(const EstimateData& data, std::span<const int> truth,
   check_labels(truth, data.target.rows, data.classes, "the labelled target rows");
   HeldOutRatio found = ratios_of(data, ratio);
   ConceptTest test;
-  test.evidence = evidence_of(found.train, found.target, found.bound);
+  test.evidence = evidence_of(found, data.unlike);
   const WeightedSamples samples =
       weighted_samples(data.features, data.target, std::move(found), ratio.seed);
 
@@ -89,6 +89,7 @@ ConceptTest test_concept(const EstimateData& data, std::span<const int> truth,
 }
 
 std::string describe(const ConceptTest& test) {
+  constexpr std::size_t enough_rows = 100;
   if (!test.evidence.cannot_tell.empty()) {
     return "Whether P(y|x) has changed cannot be determined: " + test.evidence.cannot_tell + ".";
   }
@@ -99,10 +100,15 @@ std::string describe(const ConceptTest& test) {
         "assumes it holds. Label more of the target and train on it.",
         test.p_value);
   }
-  return fmt::format(
-      "No change of P(y|x) is visible (p = {:.2g}): the labelled target rows agree with what their "
-      "inputs predict.",
-      test.p_value);
+  const std::string visible =
+      fmt::format("No change of P(y|x) is visible (p = {:.2g})", test.p_value);
+  if (test.evidence.target_rows < enough_rows) {
+    return fmt::format(
+        "{}, but {} labelled target rows would show only a large one: a change of the log loss by "
+        "less than {:.2g} goes unnoticed. Label at least {}.",
+        visible, test.evidence.target_rows, 2 * test.checks.front().error, enough_rows);
+  }
+  return visible + ": the labelled target rows agree with what their inputs predict.";
 }
 
 nlohmann::ordered_json to_json(const ConceptTest& test, const std::vector<std::string>& classes) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
@@ -75,7 +76,8 @@ double thresholded(std::vector<double>& confidence, double wrong,
   return static_cast<double>(reach) / static_cast<double>(target.size());
 }
 
-PerformanceEstimate by_confidence(const Study& s, std::uint64_t seed) {
+/// Nothing if the classifier is equally confident everywhere, which tells no rows apart.
+std::optional<PerformanceEstimate> by_confidence(const Study& s, std::uint64_t seed) {
   const auto confidences = [&](std::span<const double> p, std::size_t rows) {
     std::vector<double> c(rows);
     for (std::size_t i = 0; i < rows; ++i) {
@@ -86,6 +88,8 @@ PerformanceEstimate by_confidence(const Study& s, std::uint64_t seed) {
   };
   const std::size_t n = s.data.labels.size();
   const std::vector<double> own = confidences(s.data.p, n);
+  const auto [least, most] = std::minmax_element(own.begin(), own.end());
+  if (*least == *most) return std::nullopt;
   const std::vector<double> target = confidences(s.data.target_p, s.data.target.rows);
   const Vector right = losses(Performance::accuracy, s.data.p, s.data.labels, s.data.classes);
   Random random(seed);
@@ -120,13 +124,12 @@ PerformanceEstimate by_confidence(const Study& s, std::uint64_t seed) {
 
 }  // namespace
 
-Evidence evidence_of(std::span<const double> log_ratio, std::span<const double> target_log_ratio,
-                     double bound, std::span<const double> count) {
+Evidence evidence_of(const HeldOutRatio& ratio, double unlike, std::span<const double> count) {
   Evidence e;
-  e.rows = log_ratio.size();
-  e.target_rows = target_log_ratio.size();
-  std::vector<double> log_weight(log_ratio.begin(), log_ratio.end());
-  for (double& v : log_weight) v = std::min(v, bound);
+  e.rows = ratio.train.size();
+  e.target_rows = ratio.target.size();
+  std::vector<double> log_weight(ratio.train.begin(), ratio.train.end());
+  for (double& v : log_weight) v = std::min(v, ratio.bound);
   e.effective_sample_size = effective_sample_size(log_weight, count);
   double total = 0;
   for (std::size_t i = 0; i < e.rows; ++i) {
@@ -135,10 +138,10 @@ Evidence evidence_of(std::span<const double> log_ratio, std::span<const double> 
     total += n;
   }
   e.mean_weight /= total;
-  const double largest = *std::max_element(log_ratio.begin(), log_ratio.end());
-  const auto beyond = std::count_if(target_log_ratio.begin(), target_log_ratio.end(),
+  const double largest = *std::max_element(ratio.train.begin(), ratio.train.end());
+  const auto beyond = std::count_if(ratio.target.begin(), ratio.target.end(),
                                     [&](double v) { return v > largest + 1e-9; });
-  e.beyond = static_cast<double>(beyond) / static_cast<double>(e.target_rows);
+  e.beyond = std::max(unlike, static_cast<double>(beyond) / static_cast<double>(e.target_rows));
   if (e.beyond > most_beyond) {
     e.cannot_tell =
         fmt::format("{:.0f}% of the target rows are unlike any labelled row; label some of them",
@@ -159,11 +162,16 @@ TargetPerformance estimate_performance(const EstimateData& data, const EstimateO
   check_estimate_data(data);
   HeldOutRatio ratio = ratios_of(data, options.ratio);
   TargetPerformance result;
-  result.evidence = evidence_of(ratio.train, ratio.target, ratio.bound);
+  result.evidence = evidence_of(ratio, data.unlike);
   const WeightedSamples samples =
       weighted_samples(data.features, data.target, std::move(ratio), options.ratio.seed);
   result.log_weight = samples.log_weight;
   const Study s{data, samples, data.log_ratio.empty(), options.level};
+  result.ratio_p_value = test_ratio(samples, s.estimated);
+  for (std::size_t i = 0; i < data.labels.size(); ++i) {
+    const auto row = row_of(data.p, data.classes, static_cast<Eigen::Index>(i));
+    result.impossible_rows += row[static_cast<std::size_t>(data.labels[i])] == 0 ? 1 : 0;
+  }
   for (const auto& [metric, name] : names<Performance>) {
     const Vector l = losses(metric, data.p, data.labels, data.classes);
     const Regression robust =
@@ -172,11 +180,29 @@ TargetPerformance estimate_performance(const EstimateData& data, const EstimateO
     result.estimates.push_back(with_interval(s, metric, EstimateBy::doubly_robust, robust));
     result.estimates.push_back(
         with_interval(s, metric, EstimateBy::weighting, weighted_mean(samples, l, s.estimated)));
-    if (metric == Performance::accuracy) {
-      result.estimates.push_back(by_confidence(s, options.ratio.seed));
+    if (metric != Performance::accuracy) continue;
+    if (std::optional<PerformanceEstimate> e = by_confidence(s, options.ratio.seed)) {
+      result.estimates.push_back(*e);
     }
   }
   return result;
+}
+
+std::vector<std::string> cautions(const TargetPerformance& performance) {
+  std::vector<std::string> texts;
+  if (performance.evidence.cannot_tell.empty() && performance.ratio_p_value < ratio_level) {
+    texts.push_back(fmt::format(
+        "The weighted labelled rows differ from the target (p = {:.2g}): the density ratio misses "
+        "a part of the shift, and the intervals may be too narrow.",
+        performance.ratio_p_value));
+  }
+  if (performance.impossible_rows > 0) {
+    texts.push_back(
+        fmt::format("{} labelled rows have a class that was given probability 0: their log loss is "
+                    "infinite, and is counted as 36 nats.",
+                    performance.impossible_rows));
+  }
+  return texts;
 }
 
 nlohmann::ordered_json to_json(const Evidence& e) {
@@ -192,6 +218,8 @@ nlohmann::ordered_json to_json(const Evidence& e) {
 
 nlohmann::ordered_json to_json(const TargetPerformance& performance) {
   nlohmann::ordered_json json = to_json(performance.evidence);
+  json["ratio_p_value"] = performance.ratio_p_value;
+  json["cautions"] = cautions(performance);
   json["estimates"] = nlohmann::ordered_json::array();
   // Null where there is no estimate, so that a script that overlooks can_tell has no number to use.
   const auto told = [&](double value) {

@@ -8,7 +8,7 @@
 
 #include "covshift/base/names.hpp"
 #include "covshift/data/matrix.hpp"
-#include "covshift/ratio/ratio.hpp"
+#include "covshift/ratio/held_out.hpp"
 
 namespace covshift {
 
@@ -43,6 +43,9 @@ struct EstimateData {
   std::span<const double> target_p;  ///< target rows x classes
   MatrixView features, target;
   std::span<const double> log_ratio, target_log_ratio;  ///< if known: log P_target/P_train
+  /// Share of the target rows with a value that no labelled row has, such as a new category, which
+  /// the matrix does not show.
+  double unlike = 0;
 };
 
 struct EstimateOptions {
@@ -64,14 +67,21 @@ struct Evidence {
   std::size_t rows = 0, target_rows = 0;
   double effective_sample_size = 0;  ///< of the weighted labelled rows
   double mean_weight = 0;            ///< 1 if the ratio is right and the rows cover the target
-  /// Share of the target rows whose weight exceeds that of every labelled row: rows of a kind that
-  /// is missing among the labelled ones.
+  /// Share of the target rows of a kind that is missing among the labelled ones: their weight
+  /// exceeds that of every labelled row, or they have a value that none has, whichever are more.
   double beyond = 0;
   std::string cannot_tell;  ///< why nothing can be said about the target; empty: something can
 };
 
+/// Below this p-value, test_ratio() contradicts a density ratio.
+inline constexpr double ratio_level = 0.05;
+
 struct TargetPerformance {
   Evidence evidence;
+  double ratio_p_value = 1;  ///< of a test whether the density ratio fits the samples
+  /// Labelled rows whose class has probability 0: their log loss is infinite, and counts as -log
+  /// 2^-52.
+  std::size_t impossible_rows = 0;
   std::vector<PerformanceEstimate> estimates;  ///< the recommended first, for each metric
   std::vector<double> log_weight;              ///< of the labelled rows
 };
@@ -79,10 +89,13 @@ struct TargetPerformance {
 /// Throws Error if the data do not fit together. docs/promise.md has formulas and measurements.
 TargetPerformance estimate_performance(const EstimateData& data, const EstimateOptions& options);
 
-/// The rule for `cannot_tell`, from log ratios of labelled and target rows and the largest log
-/// weight. `count`: how often each labelled row counts; empty: once.
-Evidence evidence_of(std::span<const double> log_ratio, std::span<const double> target_log_ratio,
-                     double bound = 1e300, std::span<const double> count = {});
+/// The rule for `cannot_tell`. `unlike`: EstimateData::unlike; `count`: how often each labelled row
+/// counts; empty: once.
+Evidence evidence_of(const HeldOutRatio& ratio, double unlike = 0,
+                     std::span<const double> count = {});
+
+/// What to bear in mind about the estimates, in sentences; empty: nothing.
+std::vector<std::string> cautions(const TargetPerformance& performance);
 
 nlohmann::ordered_json to_json(const Evidence& evidence);
 nlohmann::ordered_json to_json(const TargetPerformance& performance);

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/number.hpp"
@@ -199,8 +200,12 @@ RatioBound sample_bound(double train_total, double target_total) {
   return {log_root(train_total), log_root(target_total)};
 }
 
-RatioOptions options_of_columns(RatioOptions options, const std::vector<std::int32_t>& columns,
+RatioOptions options_of_columns(RatioOptions options, std::vector<std::int32_t> columns,
                                 std::span<const std::int32_t> left_out, std::size_t cols) {
+  if (columns.empty()) {
+    columns.resize(cols);
+    std::iota(columns.begin(), columns.end(), 0);
+  }
   options.columns.clear();
   if (columns.size() == cols && left_out.empty()) return options;  // all
   std::set_difference(columns.begin(), columns.end(), left_out.begin(), left_out.end(),

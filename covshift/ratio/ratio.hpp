@@ -97,9 +97,9 @@ struct RatioOptions {
   std::function<bool()> cancelled;  ///< asked by several threads; true: throws Error (stopped)
 };
 
-/// Options for the ratio of these of `cols` columns without those left out, both in ascending
-/// order; if none is left, the ratio is 1.
-RatioOptions options_of_columns(RatioOptions options, const std::vector<std::int32_t>& columns,
+/// Options for the ratio of these of `cols` columns (none: of all) without those left out, both in
+/// ascending order; if none is left, the ratio is 1.
+RatioOptions options_of_columns(RatioOptions options, std::vector<std::int32_t> columns,
                                 std::span<const std::int32_t> left_out, std::size_t cols);
 
 /// How far an estimate is believed where it is used: the logarithms of the largest weight w and of

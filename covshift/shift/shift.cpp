@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/lists.hpp"
@@ -33,7 +32,7 @@ std::span<const double> some(std::span<const double> all, std::size_t first, std
   return all.empty() ? all : all.subspan(first, n);
 }
 
-/// The ratio of these columns, or of all of them, without those to be left out; 1 if none is left.
+/// The ratio of these columns (none: of all) without those to be left out.
 std::shared_ptr<const DensityRatio> ratio_of(const std::vector<std::int32_t>& columns,
                                              const ShiftOptions& options, const MatrixView& train,
                                              const MatrixView& target,
@@ -106,9 +105,7 @@ Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, cons
     check_given(given_target.log_ratio, target.rows, "log density ratio");
     // The joint ratio does not determine the ratios of views: those are estimated.
   } else {
-    std::vector<std::int32_t> all(train.cols);
-    std::iota(all.begin(), all.end(), 0);
-    shift.joint_ = ratio_of(all, options, train, target, sample_weight);
+    shift.joint_ = ratio_of({}, options, train, target, sample_weight);
   }
   shift.reach_ = largest_of(shift.joint_ ? shift.joint_->log_ratio(train, options.ratio.threads)
                                          : std::vector<double>(given_train.log_ratio.begin(),

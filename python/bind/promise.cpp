@@ -36,7 +36,16 @@ EstimateData data_of(const PreparedPair& pair, const Dense<double>& p,
   data.target_p = numbers(target_p);
   data.features = pair.train.features;
   data.target = pair.target.features;
+  data.unlike = static_cast<double>(pair.target.strange.unlike) /
+                static_cast<double>(std::max<std::size_t>(1, data.target.rows));
   return data;
+}
+
+/// Identifiers say nothing about a shift.
+EstimateOptions without_ids(EstimateOptions options, const PreparedPair& pair) {
+  options.ratio = options_of_columns(options.ratio, {}, pair.preparation.id_columns(),
+                                     pair.train.features.cols);
+  return options;
 }
 
 /// The estimates as JSON, and the log weights of the labelled rows.
@@ -47,7 +56,7 @@ nb::tuple estimate(Data& labelled, Data& target, const std::vector<std::string>&
   TargetPerformance found = interruptible(nb::none(), [&](const Control& control) {
     const StopScope scope(control.cancelled);
     const PreparedPair pair(labelled, labelled.input(names), &target, {}, own.ratio.threads);
-    return estimate_performance(data_of(pair, p, labels, target_p), own);
+    return estimate_performance(data_of(pair, p, labels, target_p), without_ids(own, pair));
   });
   const std::size_t rows = found.log_weight.size();
   const std::string json = to_json(found).dump();
@@ -65,8 +74,9 @@ std::string diagnose_estimated(Data& labelled, Data& target, const std::vector<s
     const PreparedPair pair(labelled, labelled.input(names), &target, {}, threads);
     const PreparedPair each(labelled, labelled.input(names), &target, for_diagnosis(), threads);
     const EstimateData data = data_of(pair, p, labels, target_p);
+    const EstimateOptions options_used = without_ids(own, pair);
     return to_json(diagnose_estimate(each.preparation, each.train, each.target, data,
-                                     estimate_performance(data, own), own))
+                                     estimate_performance(data, options_used), options_used))
         .dump();
   });
 }
@@ -80,8 +90,9 @@ std::string changed_concept(Data& labelled, Data& target, const std::vector<std:
   return interruptible(nb::none(), [&](const Control& control) {
     const StopScope scope(control.cancelled);
     const PreparedPair pair(labelled, labelled.input(names), &target, {}, own.ratio.threads);
-    const ConceptTest test = test_concept(data_of(pair, p, labels, target_p),
-                                          {truth.data(), truth.size()}, own.ratio, 1 - own.level);
+    const ConceptTest test =
+        test_concept(data_of(pair, p, labels, target_p), {truth.data(), truth.size()},
+                     without_ids(own, pair).ratio, 1 - own.level);
     return to_json(test, classes).dump();
   });
 }
@@ -93,7 +104,8 @@ auto held_out_log_weights(Data& data, Data& target, const std::vector<std::strin
   std::vector<double> log_weight = interruptible(nb::none(), [&](const Control& control) {
     const StopScope scope(control.cancelled);
     const PreparedPair pair(data, data.input(names), &target, {}, own.ratio.threads);
-    HeldOutRatio ratio = held_out_ratio(own.ratio, pair.train.features, pair.target.features);
+    HeldOutRatio ratio =
+        held_out_ratio(without_ids(own, pair).ratio, pair.train.features, pair.target.features);
     for (double& v : ratio.train) v = std::min(v, ratio.bound);
     return std::move(ratio.train);
   });

@@ -78,6 +78,8 @@ class TargetPerformance(Reported):
     ----------
     can_tell : bool
         False if the labelled rows say nothing about the target; ``reason`` says why.
+    ratio_p_value : float
+        Of a test whether the density ratio fits the samples; small values cast doubt on the intervals.
     estimates : list of dict
         metric, method, value, low, high, effective_sample_size; value, low and high are None where nothing can be
         told.
@@ -97,6 +99,7 @@ class TargetPerformance(Reported):
     rows: int
     level: float
     effective_sample_size: float
+    ratio_p_value: float
     estimates: list[dict[str, Any]]
     concept: dict[str, Any]
 
@@ -158,7 +161,7 @@ class TargetPerformance(Reported):
     def _closing(self) -> list[str]:
         doubt = f"The loss on the target cannot be estimated: {self.data.get('reason')}."
         changed = [self.concept["statement"]] if "concept" in self.data else []
-        return changed if self.can_tell else [doubt, *changed]
+        return [*self.data.get("cautions", []), *changed] if self.can_tell else [doubt, *changed]
 
 
 class _Known(ClassifierMixin, BaseEstimator):
@@ -189,11 +192,12 @@ def _scored(
         return scorer(known, rows.reshape(-1, 1), y[rows], sample_weight=weight[rows])
 
     generator = np.random.default_rng(seed)
+    present = len(np.unique(y))
     value = float(at(np.arange(len(y))))
     drawn = []
     for _ in range(_RESAMPLES):
         rows = generator.integers(len(y), size=len(y))
-        if len(np.unique(y[rows])) == len(known.classes_):
+        if len(np.unique(y[rows])) == present:
             drawn.append(at(rows))
     if len(drawn) < _RESAMPLES / 2:
         raise ValueError(f"{scoring}: most resamples of the labelled rows lack a class; label more rows")
@@ -261,7 +265,8 @@ def estimate(
     >>> found["accuracy"]["low"] <= found["accuracy"]["value"] <= found["accuracy"]["high"]
     True
     """
-    check_is_fitted(model)
+    if hasattr(model, "fit"):
+        check_is_fitted(model)
     p, target_p = _probabilities(model, X), _probabilities(model, X_target)
     codes = _codes(model.classes_, y, "y")
     given = training_data(BaseEstimator(), X, X_target)

@@ -106,6 +106,55 @@ class Estimate(ProgramTest):
         self.assertIn("cannot be estimated", text)
         self.assertNotIn("doubly_robust", text)
 
+    def test_columns_of_a_model_are_read_as_in_training(self):
+        # Numbers with decimal commas, for which the fit was told --numeric: the shift must be seen.
+        def comma(data):
+            return [(str(x).replace(".", ","), *rest) for x, *rest in data]
+
+        train = self.write_rows("t.csv", ("x", "y"), comma(rows(400, 0, 1)))
+        labelled = self.write_rows("l.csv", ("x", "y"), comma(rows(600, 0, 2)))
+        target = self.write_rows("n.csv", ("x",), comma([(x,) for x, _ in rows(500, 1, 3)]))
+        found = []
+        for files, flags in (((train, labelled, target), ("--numeric", "x")), ((self.train, self.labelled, self.target), ())):
+            self.run_ok("fit", files[0], "--label", "y", "--method", "lr", "--lambda", "0.001", "-o", self.path("m.json"), *flags)
+            found.append(self.run_json("estimate", self.path("m.json"), files[1], "--target", files[2]))
+        self.assertEqual(found[0], found[1])
+        self.assert_fails(2, "estimate", self.path("m.json"), self.labelled, "--target", self.target, "--drop", "x",
+                          says=["a model reads its columns as its training file's"])
+
+    def test_columns_of_predictions_can_be_left_out(self):
+        # An id and the columns of `predict --sets` say nothing about a shift.
+        header = ("x", "y", "p:no", "p:yes")
+        plain = [self.write_rows(name, header, with_predictions(data))
+                 for name, data in (("l.csv", rows(600, 0, 2)), ("n.csv", rows(500, 1, 3)))]
+        wide = [self.write_rows(name, ("id", *header, "set:no", "set:yes"),
+                                [(first + i, *row, i % 2, 1) for i, row in enumerate(with_predictions(data))])
+                for name, first, data in (("lw.csv", 0, rows(600, 0, 2)), ("nw.csv", 5000, rows(500, 1, 3)))]
+        expected = self.run_json("estimate", plain[0], "--target", plain[1], "--label", "y")
+        self.assertEqual(self.run_json("estimate", wide[0], "--target", wide[1], "--label", "y", "--drop", "id"), expected)
+        self.assertFalse(self.run_json("estimate", wide[0], "--target", wide[1], "--label", "y")["can_tell"])
+        named = [self.write_rows(name, ("id", *header), [(f"{name}{i}", *row) for i, row in enumerate(with_predictions(data))])
+                 for name, data in (("li.csv", rows(600, 0, 2)), ("ni.csv", rows(500, 1, 3)))]
+        done = self.run_ok("estimate", named[0], "--target", named[1], "--label", "y", "--json")
+        self.assertAlmostEqual(json.loads(done.stdout)["effective_sample_size"], expected["effective_sample_size"], places=3)
+        self.assertIn("as identifiers do", done.stderr)
+
+    def test_cautions(self):
+        # So strong a penalty that the ratio is 1: the weighted rows are not where the target is.
+        plain, moved = (self.write_rows(name, ("x", "y", "p:no", "p:yes"), with_predictions(data))
+                        for name, data in (("l.csv", rows(600, 0, 2)), ("m.csv", rows(500, 0.7, 3))))
+        call = ("estimate", plain, "--target", moved, "--label", "y")
+        stiff, chosen = (self.run_json(*call, "--ratio-lambda", value) for value in ("1000", "cv"))
+        self.assertLess(stiff["ratio_p_value"], 0.01)
+        self.assertIn("misses a part of the shift", stiff["cautions"][0])
+        self.assertGreater(chosen["ratio_p_value"], 0.05)
+        self.assertEqual(chosen["cautions"], [])
+        certain = self.write_rows("c.csv", ("x", "y", "p:no", "p:yes"), [(x, y, 1, 0) for x, y in rows(600, 0, 2)])
+        target = self.write_rows("n.csv", ("x", "p:no", "p:yes"), [(x, 1, 0) for x, _ in rows(500, 0.5, 3)])
+        done, by_name = self.estimates(certain, "--target", target, "--label", "y")
+        self.assertRegex(" ".join(done["cautions"]), "[0-9]+ labelled rows have a class that was given probability 0")
+        self.assertNotIn(("accuracy", "confidence"), by_name)
+
     def test_report(self):
         model = self.path("m.json")
         self.run_ok("fit", self.train, "--target", self.target, "--label", "y", "--method", "lr", "-o", model)

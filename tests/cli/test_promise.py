@@ -74,6 +74,26 @@ class Promise(ProgramTest):
         self.assertIn("Not promised: a bound", certificate["statement"])
         self.assertTrue(certificate["reason"])
 
+    def test_no_bound_where_the_target_has_what_training_never_had(self):
+        # Missing values and new categories are encoded as if they were ordinary, but nothing is known about such rows.
+        def table(name, count, seed, wide):
+            mixed = [(x, "uv"[i % 2], y) for i, (x, y) in enumerate(rows(count, 0, seed))]
+            return self.write_rows(name, ("x", "c", "y"), [wide(i, row) for i, row in enumerate(mixed)])
+
+        train = table("wide.csv", 400, 1, lambda i, row: row)
+        for wide in (lambda i, row: row if i % 5 else ("", *row[1:]), lambda i, row: row if i % 5 else (row[0], "w", row[2])):
+            target = table("strange.csv", 300, 2, wide)
+            done = self.run_json("fit", train, "--target", target, "--label", "y", "--method", "robust", "--lambda", "0.01",
+                                 "-o", self.model)["certificate"]
+            self.assertIsNone(done["bound"])
+            self.assertIn("20% of the target rows are unlike any labelled row", done["reason"])
+            found = self.run_json("estimate", self.model, train, "--target", target)
+            self.assertFalse(found["can_tell"])
+        # A few of them are no obstacle.
+        few = table("few.csv", 300, 2, lambda i, row: row if i % 50 else ("", *row[1:]))
+        self.assertIsNotNone(self.run_json("fit", train, "--target", few, "--label", "y", "--method", "robust", "--lambda",
+                                           "0.01", "-o", self.model)["certificate"]["bound"])
+
     def test_one_target_row(self):
         one = self.write_rows("one.csv", ("x",), [(0.5,)])
         certificate = self.fit("--method", "robust", "--lambda", "0.01", target=one)

@@ -167,12 +167,29 @@ TEST_F(EncoderTest, MissingNumbersOfAMatrixAreTreatedAsThoseOfATable) {
   EXPECT_THAT(names_of(encoder), ElementsAre("a", "a missing", "b"));
   const auto matrix = encoder.encode(view);
   ASSERT_TRUE(matrix.has_value());
-  EXPECT_THAT(matrix->values, ElementsAre(1, 0, 2, 3, 1, 4, 5, 0, 6, 3, 0, 9));
+  EXPECT_THAT(matrix->matrix.values, ElementsAre(1, 0, 2, 3, 1, 4, 5, 0, 6, 3, 0, 9));
   const Encoder table = fit("a,b,y\n1,2,u\n,4,v\n5,6,u\n3,9,v\n");
-  EXPECT_EQ(encode(table, "a,b\n1,2\n,4\n5,6\n3,9\n").matrix.values, matrix->values);
+  EXPECT_EQ(encode(table, "a,b\n1,2\n,4\n5,6\n3,9\n").matrix.values, matrix->matrix.values);
   // Nothing is copied where nothing is missing.
   const Encoder full = Encoder::fit(MatrixView::dense(x.data(), 1, 2), {}, Missing::indicator);
   EXPECT_FALSE(full.encode(MatrixView::dense(x.data() + 4, 2, 2)).has_value());
+}
+
+TEST_F(EncoderTest, RowsWithWhatTrainingNeverSawAreCountedOnce) {
+  const Encoder encoder = fit("a,b,c,y\n1,2,u,0\n,4,v,1\n5,6,u,0\n3,9,v,1\n");
+  const auto unlike = [&](const std::string& text) { return encode(encoder, text).unlike; };
+  EXPECT_EQ(unlike("a,b,c\n1,2,u\n,4,v\n"), 0U);        // a was missing in training
+  EXPECT_EQ(unlike("a,b,c\n1,,u\n,4,v\n"), 1U);         // b never was
+  EXPECT_EQ(unlike("a,b,c\n1,,w\n,4,w\n5,6,u\n"), 2U);  // w is new
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> x = {1, 2, nan, 4};
+  const Encoder numbers = Encoder::fit(MatrixView::dense(x.data(), 2, 2), {}, Missing::indicator);
+  const std::vector<double> other = {nan, nan, 3, nan, 5, 6};
+  EXPECT_EQ(numbers.encode(MatrixView::dense(other.data(), 3, 2))->unlike, 2U);
+  // Names of rows are new in every file.
+  const Encoder named =
+      fit("id,x,y\nr1,1,0\nr2,2,1\nr3,3,0\nr4,4,1\nr5,5,0\nr6,6,1\nr7,7,0\nr8,8,1\n");
+  EXPECT_EQ(encode(named, "id,x\ns1,1\ns2,2\n").unlike, 0U);
 }
 
 TEST_F(EncoderTest, DatesBecomeNumbersInTheOrderOfTheColumn) {

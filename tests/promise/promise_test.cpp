@@ -173,11 +173,11 @@ TEST(Estimate, SaysWhereNothingCanBeTold) {
   const std::vector<double> same(100, 0.0);
   std::vector<double> beyond(100, 0.0);
   for (std::size_t i = 0; i < 11; ++i) beyond[i] = 1;
-  EXPECT_NE(evidence_of(same, beyond).cannot_tell.find("unlike any labelled row"),
+  EXPECT_NE(evidence_of({same, beyond}).cannot_tell.find("unlike any labelled row"),
             std::string::npos);
-  EXPECT_NEAR(evidence_of(same, beyond).beyond, 0.11, 1e-12);
-  EXPECT_NE(evidence_of(train, train).cannot_tell.find("worth 3 rows"), std::string::npos);
-  EXPECT_EQ(evidence_of(same, same).cannot_tell, "");
+  EXPECT_NEAR(evidence_of({same, beyond}).beyond, 0.11, 1e-12);
+  EXPECT_NE(evidence_of({train, train}).cannot_tell.find("worth 3 rows"), std::string::npos);
+  EXPECT_EQ(evidence_of({same, same}).cannot_tell, "");
 }
 
 TEST(Estimate, RefusesBadInput) {
