@@ -1,5 +1,7 @@
 #include "covshift/data/encoder.hpp"
 
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
 #include "covshift/data/column_checks.hpp"
@@ -187,8 +189,9 @@ TEST_F(EncoderTest, RowsWithWhatTrainingNeverSawAreCountedOnce) {
   const std::vector<double> other = {nan, nan, 3, nan, 5, 6};
   EXPECT_EQ(numbers.encode(MatrixView::dense(other.data(), 3, 2))->unlike, 2U);
   // Names of rows are new in every file.
-  const Encoder named =
-      fit("id,x,y\nr1,1,0\nr2,2,1\nr3,3,0\nr4,4,1\nr5,5,0\nr6,6,1\nr7,7,0\nr8,8,1\n");
+  std::string many = "id,x,y\n";
+  for (int i = 0; i < 60; ++i) many += fmt::format("r{},{},{}\n", i, i % 7, i % 2);
+  const Encoder named = fit(many);
   EXPECT_EQ(encode(named, "id,x\ns1,1\ns2,2\n").unlike, 0U);
 }
 

@@ -13,14 +13,14 @@
 namespace covshift {
 namespace {
 
-constexpr std::size_t rows = 160;
+constexpr std::size_t plane_rows = 160;
 
 /// Two classes in three columns, the first two shifted between training and target; with `circle`
 /// one class is inside the other.
 struct PlaneSample {
   PlaneSample(double mean, std::uint64_t seed, bool circle) {
     Random random(seed);
-    for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t i = 0; i < plane_rows; ++i) {
       const double a = mean + random.normal();
       const double b = 0.5 * mean + random.normal();
       const double c = random.normal();
@@ -31,14 +31,14 @@ struct PlaneSample {
     }
   }
   [[nodiscard]] MatrixView view() const {
-    return MatrixView::dense(x.data(), rows, x.size() / rows);
+    return MatrixView::dense(x.data(), plane_rows, x.size() / plane_rows);
   }
   /// With these columns instead.
   [[nodiscard]] PlaneSample with(
       const std::vector<std::function<double(const double*)>>& columns) const {
     PlaneSample other = *this;
     other.x.clear();
-    for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t i = 0; i < plane_rows; ++i) {
       for (const auto& column : columns) other.x.push_back(column(x.data() + i * 3));
     }
     return other;
@@ -149,7 +149,7 @@ std::vector<double> view_log_ratio(const Classifier& model, const PlaneSample& s
   given.log_ratio = sample.log_ratio;
   const Shift::Ratios at = model.shift().at(sample.view(), given);
   std::vector<double> own;
-  for (std::size_t i = 0; i < rows; ++i) own.push_back(-at.log_scale[i * 2 + 1]);
+  for (std::size_t i = 0; i < plane_rows; ++i) own.push_back(-at.log_scale[i * 2 + 1]);
   return own;
 }
 
@@ -206,7 +206,7 @@ TEST(FeaturesInAClassifier, PredictTheSameAfterARoundTripAndOneRowAtATime) {
     const Classifier loaded =
         Classifier::from_json(nlohmann::json::parse(model.to_json().dump()), one.data.views, 2);
     EXPECT_EQ(loaded.potentials(target().view(), one.data.given_target), all) << maps;
-    for (std::size_t i = 0; i < rows; i += 7) {
+    for (std::size_t i = 0; i < plane_rows; i += 7) {
       const std::vector<double> alone =
           model.potentials(slice(target().view(), i, 1), one.data.given_target.part(i, 1));
       ASSERT_EQ(alone[0], all[2 * i]) << maps;
@@ -243,10 +243,10 @@ TEST(FeaturesInAClassifier, TheMapOfAViewComesBeforeThatOfTheFit) {
 TEST(GivenDensitiesOfViews, AreColumnsOfATableThatPredictionsNeedToo) {
   Table t;
   t.source = "made";
-  t.rows = rows;
+  t.rows = plane_rows;
   t.columns = {Column{"a", false, {}, {}, {}}, Column{"b", false, {}, {}, {}},
                Column{"r", false, {}, {}, {}}, Column{"y", true, {}, {}, {"no", "yes"}}};
-  for (std::size_t i = 0; i < rows; ++i) {
+  for (std::size_t i = 0; i < plane_rows; ++i) {
     t.columns[0].numbers.push_back(train().x[i * 3]);
     t.columns[1].numbers.push_back(train().x[i * 3 + 1]);
     t.columns[2].numbers.push_back(std::exp(0.1 * train().x[i * 3 + 1]));

@@ -67,6 +67,30 @@ def test_scorers_agree_with_weighting(study):
     assert ours[0]["value"] == pytest.approx(ours[1]["value"], abs=1e-9)
 
 
+def test_any_object_with_probabilities(study):
+    model, X, y, X_target = study
+
+    class Remote:
+        classes_ = np.append(model.classes_, "zzz")  # a class that no labelled row has
+
+        def predict_proba(self, X):
+            return np.column_stack([model.predict_proba(X), np.zeros(len(X))])
+
+    found = covshift.estimate(Remote(), X, y, X_target, scoring="accuracy")
+    same = covshift.estimate(model, X, y, X_target, scoring="accuracy")
+    assert found.estimates[-1] == same.estimates[-1]
+    assert found.ratio_p_value == same.ratio_p_value
+
+
+def test_nothing_is_promised_about_values_that_only_the_target_lacks(study):
+    _, X, y, _ = study
+    X_target = draw(600, 0.2, 3)[0]
+    X_target[::4, 0] = np.nan
+    model = covshift.robust(lam=0.01).fit(X, y, X_target)
+    assert model.certificate_.bound is None
+    assert "25% of the target rows are unlike any labelled row" in str(model.certificate_)
+
+
 def test_concept(study):
     model, X, y, X_target = study
     same = covshift.estimate(model, X, y, X_target, truth=draw(400, 0.8, 5))
