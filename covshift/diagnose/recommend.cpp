@@ -49,7 +49,7 @@ class Writer {
     if (d_.test.folds == 0) {
       set(Verdict::undetermined, "Too few rows to test for shift; provide more.");
       reason("rows", static_cast<double>(std::min(d_.train_rows, d_.target_rows)), 2,
-             "A sample has one row only: holding it out leaves none to compare it with.");
+             "A sample has only one row: holding it out leaves none to compare it with.");
       return std::move(out_);
     }
     reason("p-value", d_.test.p_value, d_.level,
@@ -84,9 +84,10 @@ class Writer {
 
   void no_shift() {
     const double power = d_.test.power.value_or(0);
-    set(Verdict::none, power < enough_power
-                           ? "No shift is visible, but a small one would not be."
-                           : "No shift is visible: training and target cannot be told apart.");
+    set(Verdict::none,
+        power < enough_power
+            ? "No shift detected, but there is too little power to detect a small one."
+            : "No shift detected: training and target cannot be told apart.");
     reason("power", power, enough_power,
            fmt::format("Of shifts by half a standard deviation, planted in these rows, the test "
                        "finds {:.0f}%; fewer than {:.0f}% are no evidence.",
@@ -101,7 +102,7 @@ class Writer {
       double largest = 0;
       for (const ViewDivergence& v : d_.views) largest = std::max(largest, v.kl);
       reason("joint-shift", largest, d_.view_threshold,
-             "No view moved much by itself: the shift is small, or in how the inputs go together.");
+             "No single view moved much: the shift is small, or in the dependence between inputs.");
     } else {
       double largest = 0;
       for (const ViewDivergence& v : d_.views) largest = std::max({largest, v.kl, v.kl_binned});
@@ -148,8 +149,8 @@ class Writer {
                       "know the labels there. Collect some there.",
                       100 * s.share));
       out_.why +=
-          " Where there are no data it goes half of the way to saying that it does not know; "
-          "--caution 1 goes all of it.";
+          " Outside the training data its predictions move halfway to uninformative; --caution 1 "
+          "moves them all the way.";
       return;
     }
     out_.collect_labels = some;
