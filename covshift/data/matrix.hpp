@@ -1,5 +1,4 @@
-// data/: tables, dense and sparse matrices, readers, encoding, scaling, PCA, named views. Uses
-// base/.
+// data/: tables, dense and sparse matrices, readers, encoding, scaling, PCA, views, feature maps.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// diagnose/: is there shift, where, how bad, and what to do about it. Uses base/, data/ and ratio/.
+// diagnose/: is there shift, where, how bad, and what to do about it.
 #pragma once
 
 #include <cstddef>

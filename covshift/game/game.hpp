@@ -1,5 +1,5 @@
 // game/: every loss as a zero-sum game between the predictor and an adversary who picks labels.
-// Pure functions of potentials; uses base/ and kernel/.
+// Pure functions of potentials.
 //
 // The predictor mixes over actions (rows of the cost matrix C) with p, the adversary over labels
 // (columns) with q, and the potentials psi pay the adversary for each label:

@@ -1,4 +1,4 @@
-// lab/: the paper's experiments. Uses everything else; only the program uses it.
+// lab/: the paper's experiments, and simulated problems.
 // Here: repeated draws of a shifted sample, every method on each, the basis of tables 1 to 3 and
 // the sweep.
 #pragma once

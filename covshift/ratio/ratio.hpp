@@ -1,5 +1,4 @@
-// ratio/: density ratios P_test(x)/P_train(x) from two samples, and what there is to say about
-// them. Uses base/ and data/matrix.hpp.
+// ratio/: density ratios P_test(x)/P_train(x) from two samples, and their diagnostics.
 //
 // One direction everywhere: log_ratio(x) = log P_test(x)/P_train(x), the target over training.
 // Large where the target has more mass; the weighted training sample looks like the target.

@@ -1,4 +1,4 @@
-// select/: folds, cross validation, importance-weighted cross validation. Uses learn/ and base/.
+// select/: folds, cross validation, importance-weighted cross validation.
 #pragma once
 
 #include <cstdint>
