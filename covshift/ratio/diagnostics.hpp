@@ -12,13 +12,13 @@
 namespace covshift {
 
 /// Kish's (sum w)^2 / sum w^2, between 1 and the number of rows: that many equally weighted rows
-/// say as much. `sample_weight` (empty: 1): how often each row counts. `reducer`, here and below:
-/// these rows are one holder's; null: all.
+/// are as informative. `sample_weight` (empty: 1): how often each row counts. `reducer`, here and
+/// below: these rows are one holder's; null: all.
 double effective_sample_size(std::span<const double> log_weight,
                              std::span<const double> sample_weight = {},
                              const Reducer* reducer = nullptr);
 
-/// Of the largest weight in the total.
+/// The share of the largest weight in the total.
 double largest_share(std::span<const double> log_weight, std::span<const double> sample_weight = {},
                      const Reducer* reducer = nullptr);
 
