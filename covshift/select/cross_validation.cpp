@@ -288,10 +288,6 @@ std::vector<double> HeldOut::potentials_at(double lambda) const {
   return psi;
 }
 
-std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossValidation& options) {
-  return held_out(problem, options).curve(options.importance);
-}
-
 double refined_lambda(std::span<const CrossValidated> points) {
   const std::size_t at = static_cast<std::size_t>(&best(points) - points.data());
   if (at == 0 || at + 1 == points.size()) return points[at].lambda;

@@ -56,8 +56,6 @@ bool can_leave_one_out(const Problem& problem);
 /// must have been checked (check_features). Folds run in parallel; the result does not depend on
 /// the number of threads.
 HeldOut held_out(const Problem& problem, const CrossValidation& options);
-/// Its curve.
-std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossValidation& options);
 
 /// The minimum of the parabola in log lambda through the best point and its neighbours: a choice
 /// that changes smoothly with the data. The best point itself if it has only one neighbour.
