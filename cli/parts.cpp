@@ -9,7 +9,6 @@
 
 #include "cli/output.hpp"
 #include "covshift/base/error.hpp"
-#include "covshift/base/file.hpp"
 #include "covshift/data/stream.hpp"
 #include "covshift/data/summary.hpp"
 #include "covshift/data/table_blocks.hpp"

@@ -6,7 +6,6 @@
 #include <functional>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <variant>
 #include <vector>
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "covshift/base/reduce.hpp"
 #include "covshift/learn/scaled_rows.hpp"
 
 namespace covshift {

@@ -20,7 +20,6 @@
 #include <vector>
 
 #include "covshift/base/names.hpp"
-#include "covshift/base/reduce.hpp"
 #include "covshift/data/matrix.hpp"
 #include "covshift/game/game.hpp"
 

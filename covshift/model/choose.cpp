@@ -10,6 +10,7 @@
 #include "covshift/data/smooth_order.hpp"
 #include "covshift/model/setting.hpp"
 #include "covshift/ratio/diagnostics.hpp"
+#include "covshift/select/folds.hpp"
 #include "covshift/select/mixture.hpp"
 
 namespace covshift {

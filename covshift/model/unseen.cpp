@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "covshift/data/rows.hpp"
+#include "covshift/select/folds.hpp"
 
 namespace covshift {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "covshift/base/number.hpp"
 #include "covshift/data/feature_map.hpp"
 
 namespace covshift {

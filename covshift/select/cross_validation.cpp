@@ -10,6 +10,7 @@
 #include "covshift/base/threads.hpp"
 #include "covshift/data/rows.hpp"
 #include "covshift/learn/leave_one_out.hpp"
+#include "covshift/select/folds.hpp"
 
 namespace covshift {
 namespace {

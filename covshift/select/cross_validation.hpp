@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "covshift/learn/solve.hpp"
-#include "covshift/select/folds.hpp"
 
 namespace covshift {
 

@@ -8,6 +8,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
+#include "covshift/select/folds.hpp"
 #include "covshift/select/mixture.hpp"
 
 namespace covshift {
