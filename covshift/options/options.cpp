@@ -223,9 +223,11 @@ Options memory_options(MemoryOptions& o) {
            "Directory for that cache; always removed on exit (default: TMPDIR, /tmp or /var/tmp)")};
 }
 
-Options column_options(ColumnOptions& o, bool keep) {
-  Options options = {
+Options column_options(ColumnOptions& o) {
+  return {
       list({"--drop"}, o.drop, "a,b", "Columns to leave out"),
+      list({"--keep"}, o.keep, "a,b",
+           "Columns to leave out and copy beside predictions and named rows, such as an id"),
       list({"--numeric"}, o.numeric, "a,b",
            "Columns of numbers, also with decimal commas (1.234,5) or commas between thousands "
            "(1,234.5)"),
@@ -237,13 +239,6 @@ Options column_options(ColumnOptions& o, bool keep) {
           {"--missing", "missing"}, o.missing,
           "Missing values: reject; impute the training median or most frequent category; or impute "
           "and add an indicator (categories: a separate level)")};
-  if (keep) {
-    options.insert(
-        options.begin() + 1,
-        list({"--keep"}, o.keep, "a,b",
-             "Columns to leave out and copy beside predictions and named rows, such as an id"));
-  }
-  return options;
 }
 
 Options model_options(ModelOptions& o) {
@@ -296,7 +291,7 @@ Options model_options(ModelOptions& o) {
              "Seconds for the final fit, and for the choice of the ratio's lambda"),
       seed_option(fit.solve.seed),
   };
-  return with_more(std::move(options), column_options(o.columns, true));
+  return with_more(std::move(options), column_options(o.columns));
 }
 
 PreparationOptions for_comparison() {
@@ -326,7 +321,7 @@ Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs) {
       whole({"--rows"}, o.examples, between(1, 200), "Rows to show, and rows to label first"),
       seed_option(o.seed),
   };
-  return with_more(std::move(options), column_options(inputs.columns, true));
+  return with_more(std::move(options), column_options(inputs.columns));
 }
 
 Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
@@ -344,7 +339,7 @@ Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
       folds_option(o.fit.folds),
       seed_option(o.fit.solve.seed),
   };
-  return with_more(std::move(options), column_options(inputs.columns, true));
+  return with_more(std::move(options), column_options(inputs.columns));
 }
 
 Options estimate_options(EstimateOptions& o) {
