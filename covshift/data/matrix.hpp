@@ -43,6 +43,11 @@ struct MatrixView {
   }
 };
 
+inline bool is_sparse(const MatrixView& x) {
+  return std::holds_alternative<SparseRows<double>>(x.storage) ||
+         std::holds_alternative<SparseRows<float>>(x.storage);
+}
+
 /// The number of values a matrix stores.
 inline std::size_t entries(const MatrixView& x) {
   return std::visit(

@@ -67,7 +67,7 @@ class ScaledRows {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] int dims() const { return static_cast<int>(cols_) + (features_.bias ? 1 : 0); }
   [[nodiscard]] int labels() const { return labels_; }
-  [[nodiscard]] bool sparse() const { return features_.features.storage.index() >= 2; }
+  [[nodiscard]] bool sparse() const { return is_sparse(features_.features); }
   /// The row of example i in the matrix of features.
   [[nodiscard]] std::size_t row(std::size_t i) const { return row_ ? (*row_)[i] : i; }
   [[nodiscard]] double r(std::size_t i) const { return r_.empty() ? 1 : r_[i]; }

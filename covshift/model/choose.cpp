@@ -51,8 +51,7 @@ constexpr const char* bends = "splines:8";
 bool few_bends(const MatrixView& x) {
   constexpr std::size_t most = 300;
   constexpr std::size_t knots = 8;
-  const bool sparse = x.storage.index() >= 2;
-  if (sparse || x.cols > most) return false;
+  if (is_sparse(x) || x.cols > most) return false;
   std::size_t count = x.cols;
   for (std::size_t j = 0; j < x.cols && count <= most; ++j) {
     const std::vector<double> values = take_column(x, static_cast<std::int32_t>(j));
