@@ -1,7 +1,6 @@
 // Scaled rows of features, and their products with weights.
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -10,13 +9,12 @@
 #include <vector>
 
 #include "covshift/base/large_vector.hpp"
+#include "covshift/base/row_matrix.hpp"
 #include "covshift/data/pooled_rows.hpp"
 #include "covshift/kernel/kernels.hpp"
 #include "covshift/learn/problem.hpp"
 
 namespace covshift {
-
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Weights, or a sum of that shape, in the layout of the kernels.
 struct Packed {
