@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "covshift/base/names.hpp"
 #include "covshift/diagnose/trust.hpp"
 
 namespace covshift {
@@ -20,14 +21,14 @@ constexpr std::string_view default_fit =
     "mixes them by what held-out rows show. No single method does as well over many tasks.";
 
 /// A list for a sentence: the first names and the number of the others.
-std::string listed(const std::vector<std::string>& names) {
+std::string first_few(const std::vector<std::string>& names) {
   constexpr std::size_t most = 5;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
-    text += (i == 0 ? "" : ", ") + names[i];
-  }
-  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
-  return text;
+  std::vector<std::string_view> words(names.begin(), names.end());
+  if (words.size() <= most) return listed(words, ", ");
+  const std::string others = fmt::format("{} more", words.size() - most);
+  words.resize(most);
+  words.push_back(others);
+  return listed(words, " and ");
 }
 
 class Writer {
@@ -108,7 +109,7 @@ class Writer {
       for (const ViewDivergence& v : d_.views) largest = std::max({largest, v.kl, v.kl_binned});
       reason("shifted-views", largest, d_.view_threshold,
              fmt::format("What moved: {} (symmetric KL up to {:.2f}; the threshold is {:.2g}).",
-                         listed(out_.shifted_views), largest, d_.view_threshold));
+                         first_few(out_.shifted_views), largest, d_.view_threshold));
     }
     std::vector<std::string> blind;
     double largest = 0;
@@ -122,7 +123,7 @@ class Writer {
     reason("ratio-blind", largest, d_.view_threshold,
            fmt::format("{} changed {} rather than {} (binned KL {}{:.2f}), which the {} density "
                        "ratio does not follow: compare with --ratio ulsif or gaussian.",
-                       listed(blind), blind.size() == 1 ? "its shape" : "their shapes",
+                       first_few(blind), blind.size() == 1 ? "its shape" : "their shapes",
                        blind.size() == 1 ? "its mean" : "their means",
                        blind.size() == 1 ? "" : "up to ", largest, d_.ratio));
   }
@@ -166,8 +167,8 @@ class Writer {
               label);
     } else if (!out_.stable_views.empty() && !out_.shifted_views.empty()) {
       set(Verdict::views, fmt::format("Strong shift in {}, but {} of {} views hardly moved ({}).",
-                                      listed(out_.shifted_views), out_.stable_views.size(),
-                                      d_.views.size(), listed(out_.stable_views)) +
+                                      first_few(out_.shifted_views), out_.stable_views.size(),
+                                      d_.views.size(), first_few(out_.stable_views)) +
                               label);
     } else {
       out_.collect_labels = true;

@@ -102,9 +102,6 @@ struct Split {
   std::vector<int> target_labels;
 };
 
-/// The labels of some rows.
-std::vector<int> labels_of(std::span<const int> labels, std::span<const std::size_t> rows);
-
 /// Outcomes of all contestants on one split. The shift is estimated once for all of them.
 std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> contestants,
                                const FitOptions& fit, unsigned long long seed);

@@ -130,13 +130,21 @@ Option model_ratio_option(ModelOptions& o) {
   return option;
 }
 
+std::string lambda_values() {
+  std::string values = "NUMBER";
+  for (const auto& [kind, name] : names<LambdaChoice::Kind>) {
+    if (kind != LambdaChoice::Kind::fixed) values += fmt::format("|{}", name);
+  }
+  return values;
+}
+
 Option bias_option(FitOptions& o) {
-  constexpr std::array<std::string_view, 3> known = {"joint", "test", "none"};
+  const std::vector<std::string_view> known = with(names_of<BiasAssumption>(), {"none"});
   return parsed({"--bias", "bias"}, Type::text, joined(known), "joint",
                 "Scaling of the bias: like all inputs jointly, unscaled (test), or no bias",
                 [&o, known](const std::string& text) {
                   o.bias = one_of(text, known) != "none";
-                  o.shift.bias = text == "test" ? BiasAssumption::test : BiasAssumption::joint;
+                  o.shift.bias = o.bias ? parse_name<BiasAssumption>(text) : BiasAssumption::joint;
                 });
 }
 
@@ -263,7 +271,7 @@ Options model_options(ModelOptions& o) {
              "How strongly predictions are damped outside the training data, from 0 (extrapolate) "
              "to 1 (as in the paper); default: 0.5 for auto, else 1",
              [&fit](const std::string& text) { fit.caution = parse_in(between(0, 1), text); }),
-      parsed({"--lambda", "lam"}, Type::text_or_number, "NUMBER|auto|cv|iwcv", "auto",
+      parsed({"--lambda", "lam"}, Type::text_or_number, lambda_values(), "auto",
              "Regularisation; cv is cross validation, iwcv the same with held-out losses weighted "
              "by the density ratio; auto is half of each, cv without a target",
              [&fit](const std::string& text) { fit.lambda = LambdaChoice::parse(text); }),
