@@ -65,5 +65,7 @@ double symmetric_kl(std::span<const double> train_log_ratio,
                     std::span<const double> sample_weight = {}, const Reducer* reducer = nullptr);
 double symmetric_kl(const DensityRatio& ratio, const MatrixView& train, const MatrixView& target,
                     std::span<const double> sample_weight = {}, int threads = 0);
+/// Views with a smaller symmetric KL generalize.
+inline constexpr double default_view_threshold = 0.1;
 
 }  // namespace covshift
