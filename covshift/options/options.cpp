@@ -409,6 +409,8 @@ Options ratio_options(RatioMethod method, RatioOptions& o) {
       table[0].python = "lam";
       break;
     case RatioMethod::ulsif:
+      o.alpha = 0;  // uLSIF is RuLSIF with alpha 0
+      [[fallthrough]];
     case RatioMethod::rulsif:
       table = {
           width, lambda, centres,
@@ -443,7 +445,6 @@ std::vector<std::pair<std::string, Options>> python_options() {
   ScaleKind scale = ModelOptions().scale;
   RatioOptions alone;  // without a classifier, a ratio is not smoothed
   alone.lambda.rule = RatioLambda::Rule::cv;
-  alone.alpha = 0;
   std::vector<std::pair<std::string, Options>> tables = {
       {"RobustClassifier", model_options(model)},
       {"diagnose", diagnose_options(diagnose, inputs)},

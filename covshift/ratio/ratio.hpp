@@ -83,7 +83,7 @@ struct RatioOptions {
   std::optional<double> kernel_width;
   std::optional<double> kernel_lambda;
   std::size_t centres = 100;  ///< of uLSIF, RuLSIF and KLIEP: number of target rows, at most all
-  double alpha = 0.1;         ///< RuLSIF: P_test / (alpha P_test + (1 - alpha) P_train)
+  double alpha = 0.1;         ///< RuLSIF only: P_test / (alpha P_test + (1 - alpha) P_train)
   double kmm_bound = 1000;    ///< KMM: the largest weight
   std::optional<double> kmm_slack;  ///< KMM: |mean weight - 1| at most this; empty: 1/sqrt(n_train)
 
