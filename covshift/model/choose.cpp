@@ -192,7 +192,7 @@ class Chooser {
     }
     choice.mapped = std::move(mapped_);
     for (Trial& t : trials_) choice.tried.push_back(std::move(t.report));
-    // The penalty is that of so many rows of evidence: with more rows it weighs less.
+    // A penalty is worth a fixed number of rows: with more rows it weighs less.
     for (Chosen& c : choice.components) c.lambda *= fixed ? 1 : sample_.share;
     return choice;
   }
@@ -215,7 +215,7 @@ class Chooser {
     const auto mapped = std::make_shared<const Mapped>(sample_.data, plan_.features, map, options_);
     if (of_all_) mapped_[map] = mapped;
     for (const Assumption& assumption : plan_.assumptions) {
-      // Without a visible shift all assumptions coincide.
+      // If no shift is detected, all assumptions coincide.
       if (plan_.rule == Plan::Rule::mixture && !shifted_ && assumption != plan_.assumptions[0]) {
         continue;
       }
