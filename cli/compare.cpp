@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -13,7 +12,6 @@
 #include "cli/report.hpp"
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
-#include "covshift/data/read_table.hpp"
 #include "covshift/options/options.hpp"
 
 namespace covshift::cli {

@@ -332,7 +332,7 @@ void add_estimate(CLI::App& app, Common& common) {
               text({"--truth"}, flags->truth, "FILE",
                    "Target rows with labels: tests whether P(y|x) has changed"),
               report_file(flags->report)} +
-          estimate_options(flags->options) + column_options(flags->columns, true) +
+          estimate_options(flags->options) + column_options(flags->columns) +
           file_options(common.read))
       .callback([flags, &common] { run_estimate(*flags, common); });
 }

@@ -9,7 +9,6 @@
 
 #include "cli/output.hpp"
 #include "covshift/base/error.hpp"
-#include "covshift/base/file.hpp"
 #include "covshift/data/stream.hpp"
 #include "covshift/data/summary.hpp"
 #include "covshift/data/table_blocks.hpp"
@@ -18,8 +17,7 @@
 namespace covshift::cli {
 namespace {
 
-/// Files are read in pieces of so many bytes: a process needs room for its encoded rows and one
-/// piece.
+/// Files are read in pieces of this size: a process needs room for its encoded rows and one piece.
 constexpr std::uint64_t piece_bytes = std::uint64_t{1} << 23U;
 
 /// The files that a name stands for, in the order of their names.

@@ -40,7 +40,7 @@ std::string complaint(const CLI::App& app, const cli::Common& common, const CLI:
 
 int run_command(int argc, char** argv, const Reducer* reducer) {
   CLI::App app(
-      "covshift: classifiers that stay honest when the data they will meet differ from the data "
+      "covshift: classifiers that stay honest when the data they are used on differ from the data "
       "they were trained on.\n\n"
       "Start here:\n"
       "  covshift demo                                    see what it does, no files needed\n"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Fuzzes every target of fuzz/ for some seconds each, from the kept inputs:
 #     scripts/fuzz.sh [SECONDS [TARGET...]]
-# or, with RUNS=n in the environment, until each has had so many executions (a busy machine has few in a second).
+# or, with RUNS=n in the environment, until each has had that many executions (a busy machine runs few per second).
 # New inputs go to build/fuzz/found/TARGET; an input that fails is kept as build/fuzz/failed/TARGET-*.
 # Ends with the number of executions of each target; exit code 1 if any failed.
 set -uo pipefail

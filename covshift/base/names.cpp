@@ -34,10 +34,10 @@ std::string lower(std::string_view text) {
 
 }  // namespace
 
-std::string listed(std::span<const std::string_view> words) {
+std::string listed(std::span<const std::string_view> words, std::string_view last) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) text += i + 1 == words.size() ? " or " : ", ";
+    if (i > 0) text += i + 1 == words.size() ? last : ", ";
     text += words[i];
   }
   return text;

@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 
 namespace covshift {
@@ -19,8 +18,8 @@ using Named = std::pair<E, std::string_view>;
 template <typename E>
 inline constexpr std::array<Named<E>, 0> names{};
 
-/// "a, b or c".
-std::string listed(std::span<const std::string_view> words);
+/// "a, b or c"; `last` stands before the last word.
+std::string listed(std::span<const std::string_view> words, std::string_view last = " or ");
 /// "; did you mean 'robust'?" if a word is close to the text, else "".
 std::string suggestion(std::string_view text, std::span<const std::string_view> words);
 /// Throws Error: "`what` must be a, b or c, not 'text'", with a suggestion.

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "covshift/base/error.hpp"
 #include "covshift/ratio/rows.hpp"
 
 namespace covshift {

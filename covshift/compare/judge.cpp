@@ -8,6 +8,8 @@
 #include <numeric>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/names.hpp"
+#include "covshift/diagnose/trust.hpp"
 
 namespace covshift {
 namespace {
@@ -32,15 +34,6 @@ std::string obstacle(const Comparison& c) {
       "says "
       "how methods do there",
       100 * c.unsupported);
-}
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += i == 0 ? "" : i + 1 == names.size() ? " and " : ", ";
-    text += names[i];
-  }
-  return text;
 }
 
 std::string_view in_words(Metric metric) {
@@ -82,14 +75,14 @@ std::string state(const Comparison& c) {
         "{:.1f} standard errors of it.",
         c.winner, words, e.value, e.standard_error, by, c.critical);
   }
-  std::vector<std::string> tied;
+  std::vector<std::string_view> tied;
   for (const Compared& m : c.methods) {
     if (m.tied && m.name != c.best) tied.push_back(m.name);
   }
   return fmt::format(
       "A tie: {} has the smallest {} ({:.4f} ± {:.4f}) on {}, but {} cannot be distinguished from "
       "it.",
-      c.best, words, e.value, e.standard_error, by, listed(tied));
+      c.best, words, e.value, e.standard_error, by, listed(tied, " and "));
 }
 
 /// Without a winner: the default, unless it is measurably worse than the best.

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "covshift/base/error.hpp"
-#include "covshift/base/number.hpp"
 #include "covshift/data/byte_source.hpp"
 #include "covshift/data/csv_layout.hpp"
 #include "covshift/data/readers.hpp"

@@ -266,7 +266,7 @@ std::optional<EncodedTable> Encoder::encode(const MatrixView& x, int threads) co
   if (x.cols != source_count()) {
     fail_input("the data have {} columns, the model was trained on {}", x.cols, source_count());
   }
-  if (missing_ == Missing::error || x.storage.index() >= 2) return std::nullopt;
+  if (missing_ == Missing::error || is_sparse(x)) return std::nullopt;
   const Rows rows(x, {});
   const std::size_t tasks = tasks_for(x);
   std::atomic<bool> found = cols() != x.cols;

@@ -15,6 +15,16 @@ namespace {
 
 using detail::json_field;
 
+/// A row of the table of maps.
+struct MapKind {
+  std::string_view name;
+  std::size_t size = 0;    ///< the default; 0: the map has no size
+  bool has_width = false;  ///< the map has a Gaussian kernel
+  std::unique_ptr<FeatureMap> (*fit)(const MapSpec& spec, const MapData& data);
+  /// Throws Error if the fields are missing or do not suit this number of columns.
+  std::unique_ptr<FeatureMap> (*load)(const nlohmann::json& json, std::size_t columns);
+};
+
 constexpr MapKind map_table[] = {
     {"linear", 0, false, fit_linear, load_linear},
     {"quadratic", 0, false, fit_quadratic, load_quadratic},
@@ -79,8 +89,6 @@ MapSpec parse_map(std::string_view text) {
 }
 
 }  // namespace
-
-std::span<const MapKind> map_kinds() { return map_table; }
 
 std::string map_values() {
   std::string values;

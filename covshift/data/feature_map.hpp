@@ -67,16 +67,6 @@ class FeatureMap {
   [[nodiscard]] virtual nlohmann::json store() const = 0;
 };
 
-/// A row of the table of maps (feature_map.cpp).
-struct MapKind {
-  std::string_view name;
-  std::size_t size = 0;    ///< the default; 0: the map has no size
-  bool has_width = false;  ///< the map has a Gaussian kernel
-  std::unique_ptr<FeatureMap> (*fit)(const MapSpec& spec, const MapData& data);
-  /// Throws Error if the fields are missing or do not suit this number of columns.
-  std::unique_ptr<FeatureMap> (*load)(const nlohmann::json& json, std::size_t columns);
-};
-std::span<const MapKind> map_kinds();
 /// "linear|quadratic|splines:K|...|auto", for help.
 std::string map_values();
 

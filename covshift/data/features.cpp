@@ -106,7 +106,7 @@ Matrix Features::apply(const MatrixView& x, int threads) const {
     for (std::size_t i = 0; i < x.rows; ++i) all[i] = i;
     return take_rows(x, all);
   }
-  if (linear_ && x.storage.index() >= 2) return apply_sparse(x);
+  if (linear_ && is_sparse(x)) return apply_sparse(x);
   Matrix out;
   out.rows = x.rows;
   out.cols = outputs();

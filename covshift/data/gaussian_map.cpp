@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/lists.hpp"

@@ -1,5 +1,4 @@
-// data/: tables, dense and sparse matrices, readers, encoding, scaling, PCA, named views. Uses
-// base/.
+// data/: tables, dense and sparse matrices, readers, encoding, scaling, PCA, views, feature maps.
 #pragma once
 
 #include <algorithm>
@@ -43,6 +42,11 @@ struct MatrixView {
     return {rows, cols, DenseRows<float>{data, cols}};
   }
 };
+
+inline bool is_sparse(const MatrixView& x) {
+  return std::holds_alternative<SparseRows<double>>(x.storage) ||
+         std::holds_alternative<SparseRows<float>>(x.storage);
+}
 
 /// The number of values a matrix stores.
 inline std::size_t entries(const MatrixView& x) {

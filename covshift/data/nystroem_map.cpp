@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/row_matrix.hpp"
 #include "covshift/data/gaussian_map.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/maps.hpp"
@@ -112,7 +113,6 @@ class Nystroem final : public FeatureMap {
 /// D^-1/2 V', the largest eigenvalue first; the largest entry of each row by magnitude is positive.
 PaddedRows inverse_root(const PaddedRows& landmarks, double width) {
   const auto n = static_cast<Eigen::Index>(landmarks.rows());
-  using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Eigen::Map<const RowMatrix> z(landmarks.values.data(), n,
                                       static_cast<Eigen::Index>(padded(landmarks.columns)));
   Eigen::MatrixXd kernel = z * z.transpose();

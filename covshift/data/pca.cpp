@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/row_matrix.hpp"
 #include "covshift/data/rows.hpp"
 
 namespace covshift {
 
 namespace {
 
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Eigen::Index;
 
 /// Row i minus the mean.

@@ -91,10 +91,15 @@ std::size_t first_odd_byte(std::string_view text) {
         "else remove it",
         where, at + 1, what, quoted_excerpt(text));
   }
+  std::vector<std::string_view> others;
+  for (const auto& [encoding, name] : names<Encoding>) {
+    if (encoding != Encoding::detect && encoding != Encoding::utf8) others.push_back(name);
+  }
   fail_input(
       "{}: byte {} of {} {} is 0x{:02x}, which is not UTF-8; name the file's encoding "
-      "(--encoding latin1, windows-1252 or utf-16), or save it as UTF-8",
-      where, at + 1, what, quoted_excerpt(text), static_cast<unsigned char>(text[at]));
+      "(--encoding {}), or save it as UTF-8",
+      where, at + 1, what, quoted_excerpt(text), static_cast<unsigned char>(text[at]),
+      listed(others));
 }
 
 /// Names and categories must be UTF-8: they go into model files, reports and terminals.

@@ -6,7 +6,6 @@
 #include <functional>
 #include <span>
 #include <string_view>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -34,7 +33,7 @@ class Rows {
     return columns_.empty() ? matrix_.cols : columns_.size();
   }
   [[nodiscard]] bool all_columns() const { return columns_.empty(); }
-  [[nodiscard]] bool sparse() const { return matrix_.storage.index() >= 2; }
+  [[nodiscard]] bool sparse() const { return is_sparse(matrix_); }
 
   /// Calls f(column, value) for all entries of a dense row i, or the stored ones of a sparse row
   /// (in their order; repeated columns add up).

@@ -3,7 +3,6 @@
 // outer knots the function continues as a line. A penalty on the coefficients is one on the changes
 // of slope, and no output varies more than its column.
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <utility>

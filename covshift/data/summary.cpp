@@ -398,7 +398,7 @@ Summary::Summary(const MatrixView& part, const std::vector<std::string>& names, 
       step(step_for(std::max(place.total, part.rows), part.cols)),
       known(true),
       matrix(true),
-      svmlight(part.storage.index() >= 2) {
+      svmlight(is_sparse(part)) {
   if (part.cols == 0) fail_input("there are no columns to learn from; add features");
   if (!names.empty() && names.size() != part.cols) {
     fail_input("{} columns, but {} names", part.cols, names.size());

@@ -36,7 +36,7 @@ class RepeatSample {
 
  private:
   void thin(unsigned level);
-  unsigned level_ = 0;  ///< kept: the hash starts with so many zero bits
+  unsigned level_ = 0;  ///< values are kept if their hash starts with this many zero bits
   std::unordered_map<double, std::size_t> counts_;
 };
 
@@ -101,7 +101,7 @@ struct Summary {
     std::size_t first = 0;
     std::size_t total = 0;  ///< 0: not known yet. Known, it keeps summaries of many parts small
   };
-  /// The median of a long column is that of evenly spaced rows, at most so many.
+  /// The median of a long column is that of at most this many evenly spaced rows.
   static constexpr std::size_t median_rows = 20'000;
 
   /// Nothing, not even columns: a part that has no file.

@@ -1,4 +1,4 @@
-// diagnose/: is there shift, where, how bad, and what to do about it. Uses base/, data/ and ratio/.
+// diagnose/: is there shift, where, how bad, and what to do about it.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +31,8 @@ struct DiagnoseOptions {
   /// and threads are ignored. Only the joint ratio, which measures how bad the shift is, is never
   /// smoothed (RatioLambda::Rule::cv).
   RatioOptions ratio;
-  double view_threshold = 0.1;  ///< views with a smaller KL generalize (paper)
-  double level = 0.05;          ///< p-values up to this count as shift
+  double view_threshold = default_view_threshold;
+  double level = 0.05;  ///< p-values up to this count as shift
   int folds = 5;
   int permutations = 199;
   /// Maximum rows of each sample for the expensive parts: permutations, cross validation of lambda,
@@ -178,8 +178,8 @@ struct Scatter {
 
 struct Diagnosis {
   std::size_t train_rows = 0, target_rows = 0;
-  double level = 0.05;
-  double view_threshold = 0.1;
+  double level = 0;
+  double view_threshold = 0;
   DomainTest test;
   std::vector<ViewDivergence> views;
   /// At most 200: those whose means differ most.

@@ -101,7 +101,7 @@ double RatioFitter::kl(const std::vector<std::int32_t>& given) const {
   std::set_difference(given.begin(), given.end(), left_out_.begin(), left_out_.end(),
                       std::back_inserter(columns));
   if (columns.empty()) columns = given;  // not what a fit would say, but how far they moved
-  const bool sparse = rows_.train.storage.index() >= 2;
+  const bool sparse = is_sparse(rows_.train);
   if (sparse || columns.size() * 2 > rows_.train.cols) {
     const auto ratio = fit(rows_, options_of_columns(options_, columns, {}, rows_.train.cols));
     return symmetric_kl(*ratio, rows_.train, rows_.target, {}, options_.threads);

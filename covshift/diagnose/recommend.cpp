@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "covshift/base/names.hpp"
 #include "covshift/diagnose/trust.hpp"
 
 namespace covshift {
@@ -20,14 +21,14 @@ constexpr std::string_view default_fit =
     "mixes them by what held-out rows show. No single method does as well over many tasks.";
 
 /// A list for a sentence: the first names and the number of the others.
-std::string listed(const std::vector<std::string>& names) {
+std::string first_few(const std::vector<std::string>& names) {
   constexpr std::size_t most = 5;
-  std::string text;
-  for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
-    text += (i == 0 ? "" : ", ") + names[i];
-  }
-  if (names.size() > most) text += fmt::format(" and {} more", names.size() - most);
-  return text;
+  std::vector<std::string_view> words(names.begin(), names.end());
+  if (words.size() <= most) return listed(words, ", ");
+  const std::string others = fmt::format("{} more", words.size() - most);
+  words.resize(most);
+  words.push_back(others);
+  return listed(words, " and ");
 }
 
 class Writer {
@@ -49,7 +50,7 @@ class Writer {
     if (d_.test.folds == 0) {
       set(Verdict::undetermined, "Too few rows to test for shift; provide more.");
       reason("rows", static_cast<double>(std::min(d_.train_rows, d_.target_rows)), 2,
-             "A sample has one row only: holding it out leaves none to compare it with.");
+             "A sample has only one row: holding it out leaves none to compare it with.");
       return std::move(out_);
     }
     reason("p-value", d_.test.p_value, d_.level,
@@ -84,9 +85,10 @@ class Writer {
 
   void no_shift() {
     const double power = d_.test.power.value_or(0);
-    set(Verdict::none, power < enough_power
-                           ? "No shift is visible, but a small one would not be."
-                           : "No shift is visible: training and target cannot be told apart.");
+    set(Verdict::none,
+        power < enough_power
+            ? "No shift detected, but there is too little power to detect a small one."
+            : "No shift detected: training and target cannot be told apart.");
     reason("power", power, enough_power,
            fmt::format("Of shifts by half a standard deviation, planted in these rows, the test "
                        "finds {:.0f}%; fewer than {:.0f}% are no evidence.",
@@ -101,13 +103,13 @@ class Writer {
       double largest = 0;
       for (const ViewDivergence& v : d_.views) largest = std::max(largest, v.kl);
       reason("joint-shift", largest, d_.view_threshold,
-             "No view moved much by itself: the shift is small, or in how the inputs go together.");
+             "No single view moved much: the shift is small, or in the dependence between inputs.");
     } else {
       double largest = 0;
       for (const ViewDivergence& v : d_.views) largest = std::max({largest, v.kl, v.kl_binned});
       reason("shifted-views", largest, d_.view_threshold,
              fmt::format("What moved: {} (symmetric KL up to {:.2f}; the threshold is {:.2g}).",
-                         listed(out_.shifted_views), largest, d_.view_threshold));
+                         first_few(out_.shifted_views), largest, d_.view_threshold));
     }
     std::vector<std::string> blind;
     double largest = 0;
@@ -121,7 +123,7 @@ class Writer {
     reason("ratio-blind", largest, d_.view_threshold,
            fmt::format("{} changed {} rather than {} (binned KL {}{:.2f}), which the {} density "
                        "ratio does not follow: compare with --ratio ulsif or gaussian.",
-                       listed(blind), blind.size() == 1 ? "its shape" : "their shapes",
+                       first_few(blind), blind.size() == 1 ? "its shape" : "their shapes",
                        blind.size() == 1 ? "its mean" : "their means",
                        blind.size() == 1 ? "" : "up to ", largest, d_.ratio));
   }
@@ -148,8 +150,8 @@ class Writer {
                       "know the labels there. Collect some there.",
                       100 * s.share));
       out_.why +=
-          " Where there are no data it goes half of the way to saying that it does not know; "
-          "--caution 1 goes all of it.";
+          " Outside the training data its predictions move halfway to uninformative; --caution 1 "
+          "moves them all the way.";
       return;
     }
     out_.collect_labels = some;
@@ -165,8 +167,8 @@ class Writer {
               label);
     } else if (!out_.stable_views.empty() && !out_.shifted_views.empty()) {
       set(Verdict::views, fmt::format("Strong shift in {}, but {} of {} views hardly moved ({}).",
-                                      listed(out_.shifted_views), out_.stable_views.size(),
-                                      d_.views.size(), listed(out_.stable_views)) +
+                                      first_few(out_.shifted_views), out_.stable_views.size(),
+                                      d_.views.size(), first_few(out_.stable_views)) +
                               label);
     } else {
       out_.collect_labels = true;

@@ -153,7 +153,7 @@ void describe_performance(TrustAnswer& a) {
 void describe_evidence(TrustAnswer& a) {
   const TrustEvidence& e = a.from;
   if (!e.tested) {
-    a.evidence = {"A sample has one row only: there is nothing to compare it with."};
+    a.evidence = {"A sample has only one row: there is nothing to compare it with."};
     return;
   }
   a.evidence.push_back(
@@ -165,15 +165,15 @@ void describe_evidence(TrustAnswer& a) {
                 "be by chance.",
                 percent(e.unsupported), percent(e.unsupported_by_chance)));
   a.evidence.push_back(
-      e.shift ? fmt::format("Of a new and a training row, a test tells which is which in {} of "
-                            "cases (50% is guessing).",
+      e.shift ? fmt::format("A classifier tells new rows from training rows in {} of pairs (50% is "
+                            "chance).",
                             percent(e.auc))
               : fmt::format("A test cannot tell new rows from training rows better than chance; it "
                             "would notice {} of changes by half a standard deviation.",
                             percent(e.power)));
   if (e.shift && e.unsupported < most_unsupported) {  // weights say nothing about rows elsewhere
     a.evidence.push_back(fmt::format(
-        "Where the new rows are, the {} training rows count for {}.", count(e.train_rows),
+        "After weighting, the {} training rows are equivalent to {} new rows.", count(e.train_rows),
         count(static_cast<std::size_t>(std::round(e.effective_sample_size)))));
   }
 }

@@ -1,5 +1,5 @@
 // draw/: pictures from plain numbers and texts: PNG, SVG, and the plots of the paper's experiments.
-// Uses base/. Here: pixels, colours and PNG files.
+// Here: pixels, colours and PNG files.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,4 @@
 // The predictors of the games, as the files of game/ have them.
-#include <cmath>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/number.hpp"

@@ -1,6 +1,5 @@
 // From the columns of a table to scaled rows.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// export/: fitted models in a format that other programs run. Uses model/ and what that uses.
+// export/: fitted models in a format that other programs run.
 #pragma once
 
 #include <string>

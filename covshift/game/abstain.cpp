@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "covshift/base/error.hpp"
 #include "covshift/game/matrix_game.hpp"

@@ -1,5 +1,5 @@
 // game/: every loss as a zero-sum game between the predictor and an adversary who picks labels.
-// Pure functions of potentials; uses base/ and kernel/.
+// Pure functions of potentials.
 //
 // The predictor mixes over actions (rows of the cost matrix C) with p, the adversary over labels
 // (columns) with q, and the potentials psi pay the adversary for each label:
@@ -67,7 +67,7 @@ class Game {
   /// underflows.
   [[nodiscard]] virtual double loss(std::span<const double> psi, std::span<const double> p,
                                     int label) const = 0;
-  /// The same where p is not at hand.
+  /// The same if p has not been computed.
   [[nodiscard]] virtual double loss_at(std::span<const double> psi, int label) const;
   /// -log of the probability that p = predict(psi) gives to `label`, whatever the game's own loss;
   /// infinite where that is 0, or where labels are not actions.

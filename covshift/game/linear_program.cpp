@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/names.hpp"
 
 namespace covshift {
 #if defined(COVSHIFT_LP)
@@ -148,7 +149,8 @@ struct GameProgram::Model {};
 GameProgram::GameProgram(const CostMatrix& costs) : costs_(costs) {
   fail_input(
       "this build cannot solve games of cost matrices: it lacks the linear programs (Clp); use a "
-      "loss with a closed form: log, zero-one, absolute, squared, abstain:A or hinge");
+      "loss with a closed form: {}",
+      listed(loss_names()));
 }
 
 GameProgram::~GameProgram() = default;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <vector>
 
+#include "covshift/base/row_matrix.hpp"
 #include "covshift/game/barrier.hpp"
 #include "covshift/game/matrix_game.hpp"
 #include "covshift/game/scratch.hpp"
@@ -68,8 +69,7 @@ bool polish(const Scaled& problem, const BarrierState& x, double range, std::spa
   const auto actions = static_cast<Eigen::Index>(x.p.size());
   const double beta = problem.beta;
   const double scale = std::max(1.0, beta);
-  const Eigen::Map<const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> c(
-      problem.c.data(), actions, labels);
+  const Eigen::Map<const RowMatrix> c(problem.c.data(), actions, labels);
   const Eigen::Map<const Eigen::VectorXd> b(problem.b.data(), labels);
   std::vector<char> label_in(x.q.size());
   std::vector<char> action_in(x.p.size());

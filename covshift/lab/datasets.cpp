@@ -20,7 +20,9 @@ const DatasetSource& source_of(std::string_view name) {
   for (const DatasetSource& source : dataset_sources()) {
     if (source.name == name) return source;
   }
-  fail_input("there is no data set '{}'; known: seeds, vertebral, vehicle, spam, documents", name);
+  std::vector<std::string_view> known;
+  for (const DatasetSource& source : dataset_sources()) known.push_back(source.name);
+  fail_input("there is no data set '{}'; known: {}", name, listed(known, ", "));
 }
 
 /// An Error unless all files exist and, if `exact`, have the expected content.

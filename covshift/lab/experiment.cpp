@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/base/random.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/rows.hpp"
@@ -28,13 +29,6 @@ PreparationOptions with_classes(PreparationOptions options, int classes) {
 }
 
 }  // namespace
-
-std::vector<int> labels_of(std::span<const int> labels, std::span<const std::size_t> rows) {
-  std::vector<int> out;
-  out.reserve(rows.size());
-  for (const std::size_t i : rows) out.push_back(labels[i]);
-  return out;
-}
 
 Split::Split(Matrix train_rows, std::span<const int> train_labels, Matrix target_rows,
              std::vector<int> labels, int classes, PreparationOptions options)
@@ -200,7 +194,7 @@ Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned l
       refused = std::current_exception();  // a random feature may be constant
       continue;
     }
-    const std::vector<int> labels = labels_of(data.labels, sample.train);
+    const std::vector<int> labels = take<int>(data.labels, sample.train);
     const auto [low, high] = std::minmax_element(labels.begin(), labels.end());
     if (*low == *high) continue;
     PreparationOptions each_feature;
@@ -209,7 +203,7 @@ Split draw_split(const Dataset& data, const BiasedSampling& sampling, unsigned l
     return {take_rows(data.features.view(), sample.train),
             labels,
             take_rows(data.features.view(), sample.target),
-            labels_of(data.labels, sample.target),
+            take<int>(data.labels, sample.target),
             data.classes,
             std::move(each_feature)};
   }

@@ -1,4 +1,4 @@
-// lab/: the paper's experiments. Uses everything else; only the program uses it.
+// lab/: the paper's experiments, and simulated problems.
 // Here: repeated draws of a shifted sample, every method on each, the basis of tables 1 to 3 and
 // the sweep.
 #pragma once
@@ -101,9 +101,6 @@ struct Split {
   PreparedRows train, target;
   std::vector<int> target_labels;
 };
-
-/// The labels of some rows.
-std::vector<int> labels_of(std::span<const int> labels, std::span<const std::size_t> rows);
 
 /// Outcomes of all contestants on one split. The shift is estimated once for all of them.
 std::vector<Outcome> run_split(const Split& split, std::span<const Contestant> contestants,

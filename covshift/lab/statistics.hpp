@@ -24,10 +24,10 @@ struct PairedTest {
   double t = 0;           ///< difference / its standard error
   double p = 1;           ///< two-sided, Student's t with n - 1 degrees of freedom
 };
+/// The two-sided p-value of t with this many degrees of freedom.
+double p_of_t(double t, double degrees);
 /// The paired t-test of the paper's tables. Equal samples have p = 1; a constant difference other
 /// than 0 has p = 0.
-/// Two-sided p of a t with so many degrees of freedom.
-double p_of_t(double t, double degrees);
 PairedTest paired_t_test(std::span<const double> a, std::span<const double> b);
 
 }  // namespace covshift

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/base/random.hpp"
 #include "covshift/data/pca.hpp"
 #include "covshift/data/rows.hpp"
@@ -71,9 +72,9 @@ Split document_split(const Documents& documents, const std::array<const Matrix*,
     options.view_groups[j < before->cols ? 0 : 1].columns.push_back(fmt::format("c{}", j + 1));
   }
   return {take_rows(beside(*before, *kept).view(), train),
-          labels_of(documents.labels, train),
+          take<int>(documents.labels, train),
           take_rows(beside(*after, *kept).view(), target),
-          labels_of(documents.labels, target),
+          take<int>(documents.labels, target),
           documents.classes,
           std::move(options)};
 }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "covshift/base/reduce.hpp"
 #include "covshift/learn/scaled_rows.hpp"
 
 namespace covshift {
@@ -30,7 +31,7 @@ class Examples : public ScaledRows {
   [[nodiscard]] const Problem& problem() const { return problem_; }
   [[nodiscard]] const Game& game() const { return *problem_.game; }
   [[nodiscard]] double lambda() const { return problem_.lambda; }
-  /// Another lambda for the same examples.
+  /// Changes lambda, for the same examples.
   void set_lambda(double lambda);
   /// An upper bound on F(0) - F(T), if it may be far less than F: the tolerance of the gap is
   /// relative to the smaller of the two.

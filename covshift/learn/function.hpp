@@ -1,16 +1,14 @@
 // What Newton's method minimises: a function, independent of how examples are stored.
 #pragma once
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <array>
 #include <numeric>
 
+#include "covshift/base/row_matrix.hpp"
 #include "covshift/base/threads.hpp"
 
 namespace covshift {
-
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// A value with a proven lower bound on the optimum.
 struct Bounds {

@@ -1,4 +1,4 @@
-// What a fit says of an example that it did not see, without fitting again.
+// What a fit would predict for an example that it had not seen, without fitting again.
 #pragma once
 
 #include <span>

@@ -11,14 +11,9 @@ Monitor::Monitor(const Examples& examples, const SolveOptions& options, Solver s
     : reducer_(examples.reducer()),
       most_gain_(examples.most_gain()),
       options_(options),
-      max_iterations_(options.max_iterations > 0 ? options.max_iterations : max_iterations),
-      begin_(std::chrono::steady_clock::now()) {
+      max_iterations_(options.max_iterations > 0 ? options.max_iterations : max_iterations) {
   solution_.solver = solver;
   solution_.weights.assign(static_cast<std::size_t>(examples.dims()) * examples.labels(), 0.0);
-}
-
-double Monitor::seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
 }
 
 double Monitor::target(double objective) const {
@@ -27,7 +22,7 @@ double Monitor::target(double objective) const {
 
 bool Monitor::out_of_time() const {
   if (!(options_.time_limit > 0)) return false;
-  double up = seconds() >= options_.time_limit ? 1 : 0;
+  double up = clock_.seconds() >= options_.time_limit ? 1 : 0;
   reducer_.max({&up, 1});  // clocks differ, but all holders must stop together
   return up > 0;
 }
@@ -62,7 +57,8 @@ bool Monitor::stop(const RowMatrix& t, const Bounds& certificate, int iteration)
   };
   if (s.gap <= target(s.objective)) return stop_with(Status::converged);
   double halt = 0;
-  if (options_.observer && !options_.observer({iteration, s.objective, s.gap, seconds()})) halt = 1;
+  if (options_.observer && !options_.observer({iteration, s.objective, s.gap, clock_.seconds()}))
+    halt = 1;
   reducer_.max({&halt, 1});  // any observer stops all holders
   if (halt > 0) return stop_with(Status::stopped);
   if (out_of_time()) return stop_with(Status::time_limit);
@@ -71,7 +67,7 @@ bool Monitor::stop(const RowMatrix& t, const Bounds& certificate, int iteration)
 
 Solution Monitor::finish(int iterations) {
   solution_.iterations = iterations;
-  solution_.seconds = seconds();
+  solution_.seconds = clock_.seconds();
   return std::move(solution_);
 }
 

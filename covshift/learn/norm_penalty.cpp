@@ -49,8 +49,7 @@ class NormSearch {
   NormSearch(const Problem& squared, double epsilon, const SolveOptions& options)
       : examples_(squared, options.threads, options.reducer),
         options_(options),
-        epsilon_(epsilon),
-        begin_(std::chrono::steady_clock::now()) {}
+        epsilon_(epsilon) {}
 
   Solution run() {
     const RowMatrix zero = RowMatrix::Zero(examples_.dims(), examples_.labels());
@@ -65,7 +64,7 @@ class NormSearch {
       if (options_.max_iterations > 0) inner.max_iterations = options_.max_iterations - iterations_;
       // Never 0, which is no limit.
       if (options_.time_limit > 0)
-        inner.time_limit = std::max(1e-9, options_.time_limit - seconds());
+        inner.time_limit = std::max(1e-9, options_.time_limit - clock_.seconds());
       Solution found = solve(examples_, inner);
       iterations_ += found.iterations;
       solution_.solver = found.solver;
@@ -88,16 +87,12 @@ class NormSearch {
       lambda = next_lambda();
     }
     solution_.iterations = iterations_;
-    solution_.seconds = seconds();
+    solution_.seconds = clock_.seconds();
     solution_.dual = solution_.objective - solution_.gap;
     return std::move(solution_);
   }
 
  private:
-  [[nodiscard]] double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-
   /// q_i = e_y_i.
   [[nodiscard]] Adversaries truth() const {
     Adversaries out{RowMatrix::Zero(examples_.dims(), examples_.labels()), 0, 0, 0};
@@ -145,13 +140,14 @@ class NormSearch {
   }
 
   bool observe(const Progress& progress) const {
-    return !options_.observer || options_.observer({iterations_ + progress.iteration,
-                                                    solution_.objective, solution_.gap, seconds()});
+    return !options_.observer ||
+           options_.observer({iterations_ + progress.iteration, solution_.objective, solution_.gap,
+                              clock_.seconds()});
   }
 
   bool done(int solves) {
     constexpr int most_solves = 60;
-    double late = options_.time_limit > 0 && seconds() >= options_.time_limit ? 1 : 0;
+    double late = options_.time_limit > 0 && clock_.seconds() >= options_.time_limit ? 1 : 0;
     examples_.reducer().max({&late, 1});  // clocks differ, but all holders must stop together
     if (!std::isfinite(solution_.objective) || !std::isfinite(solution_.gap)) {
       solution_.status = Status::non_finite;
@@ -197,7 +193,7 @@ class NormSearch {
   Examples examples_;
   const SolveOptions& options_;
   double epsilon_;
-  std::chrono::steady_clock::time_point begin_;
+  Stopwatch clock_;
   Adversaries within_;                 ///< ||A|| <= epsilon, with the largest lambda
   std::optional<Adversaries> beyond_;  ///< ||A|| > epsilon, with the smallest lambda
   int side_ = 0;                       ///< of the last adversaries: -1 within, 1 beyond

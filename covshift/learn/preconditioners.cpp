@@ -79,7 +79,7 @@ std::vector<double> sample_weight(const Problem& problem, std::size_t rows, std:
 DrawnRows::DrawnRows(const Problem& all, std::vector<double> weight)
     : problem_(all), sample_weight_(std::move(weight)) {
   const auto scales = static_cast<std::size_t>(all.scales);
-  if (all.features.storage.index() < 2) {
+  if (!is_sparse(all.features)) {
     const std::size_t cols = all.features.cols;
     std::vector<double> kept;
     for (std::size_t i = 0; i < sample_weight_.size(); ++i) {

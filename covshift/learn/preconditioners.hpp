@@ -54,7 +54,7 @@ class FactoredHessian : public Preconditioner {
 /// place, if they are dense; otherwise the rows of weight 0 are left out where they are.
 class DrawnRows {
  public:
-  /// `weight` has one for each row of the problem.
+  /// `weight` has a number for each row of the problem.
   DrawnRows(const Problem& all, std::vector<double> weight);
   DrawnRows(const DrawnRows&) = delete;
   DrawnRows& operator=(const DrawnRows&) = delete;
@@ -66,7 +66,7 @@ class DrawnRows {
   std::vector<int> labels_;
 };
 
-/// Another reducer, to which passes over a few rows are not told.
+/// Wraps a reducer and does not report passes over a few rows to it.
 class FewRows final : public Reducer {
  public:
   explicit FewRows(const Reducer& other) : other_(other) {}

@@ -1,5 +1,4 @@
-// learn/: the training problem, its solvers, the duality gap. Uses game/, base/,
-// data/matrix.hpp and data/pooled_rows.hpp.
+// learn/: the training problem, its solvers, the duality gap.
 //
 //     min over T   1/m sum_i  w_i [ V(psi_i) - psi_i[y_i] ]  +  lambda ||T||^2            (F)
 //     psi_i[y]  =  sum over columns j of   r_v(j)(x_i) T[j,y] phi_j(x_i)
@@ -21,7 +20,6 @@
 #include <vector>
 
 #include "covshift/base/names.hpp"
-#include "covshift/base/reduce.hpp"
 #include "covshift/data/matrix.hpp"
 #include "covshift/game/game.hpp"
 

@@ -6,7 +6,7 @@
 
 namespace covshift {
 
-/// The sizes that the rules go by: sums over all holders, so that they make the same choice.
+/// The sizes that the rules depend on: sums over all holders, so that all make the same choice.
 struct ProblemSize {
   explicit ProblemSize(const Examples& examples);
   double rows = 0;        ///< examples of positive weight
@@ -43,7 +43,7 @@ std::size_t products_limit(const ProblemSize& size, Preconditioning precondition
 int newton_steps_before_interior(const ProblemSize& size, const SolveOptions& options);
 /// Whether the optimum of log loss is a good start for another game. Where weights or scales
 /// differ by orders of magnitude it depends on other examples than the game's optimum does, and
-/// starting from it takes more steps than starting from nothing.
+/// starting from it takes more steps than starting from zero.
 bool start_from_log_loss(const Examples& examples);
 
 /// Whether to start from the solution for a sample of the rows: with log loss. Others start from

@@ -47,7 +47,7 @@ bool readable_in_place(const MatrixView& x) {
 /// The number of values that the rows store.
 std::size_t entries_of(const ScaledFeatures& features) {
   const PooledRows* const pooled = features.pooled;
-  const bool sparse = features.features.storage.index() >= 2;
+  const bool sparse = is_sparse(features.features);
   if (pooled == nullptr || !sparse) return entries(features.features);
   std::size_t count = 0;
   for (std::size_t i = 0; i < pooled->size(); ++i) {

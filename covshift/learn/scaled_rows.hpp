@@ -1,7 +1,6 @@
 // Scaled rows of features, and their products with weights.
 #pragma once
 
-#include <Eigen/Core>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -10,13 +9,12 @@
 #include <vector>
 
 #include "covshift/base/large_vector.hpp"
+#include "covshift/base/row_matrix.hpp"
 #include "covshift/data/pooled_rows.hpp"
 #include "covshift/kernel/kernels.hpp"
 #include "covshift/learn/problem.hpp"
 
 namespace covshift {
-
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Weights, or a sum of that shape, in the layout of the kernels.
 struct Packed {
@@ -67,7 +65,7 @@ class ScaledRows {
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] int dims() const { return static_cast<int>(cols_) + (features_.bias ? 1 : 0); }
   [[nodiscard]] int labels() const { return labels_; }
-  [[nodiscard]] bool sparse() const { return features_.features.storage.index() >= 2; }
+  [[nodiscard]] bool sparse() const { return is_sparse(features_.features); }
   /// The row of example i in the matrix of features.
   [[nodiscard]] std::size_t row(std::size_t i) const { return row_ ? (*row_)[i] : i; }
   [[nodiscard]] double r(std::size_t i) const { return r_.empty() ? 1 : r_[i]; }

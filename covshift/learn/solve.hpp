@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "covshift/base/names.hpp"
+#include "covshift/base/reduce.hpp"
 #include "covshift/learn/problem.hpp"
 #include "covshift/learn/solver.hpp"
 

@@ -31,7 +31,7 @@ Solution solve_interior(const Examples& examples, const SolveOptions& options);
 /// Dual coordinate ascent.
 Solution solve_dual_ascent(const Examples& examples, const SolveOptions& options);
 
-/// Factoring the system of so many parameters takes less than a second.
+/// Factoring a system with this many parameters takes less than a second.
 inline constexpr double few_parameters = 2000;
 inline constexpr double unlimited = std::numeric_limits<double>::infinity();
 

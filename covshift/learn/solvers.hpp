@@ -1,10 +1,10 @@
 // Internal to learn/: the solvers and what they share. Users include solve.hpp.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <span>
 
+#include "covshift/base/stopwatch.hpp"
 #include "covshift/learn/examples.hpp"
 #include "covshift/learn/function.hpp"
 #include "covshift/learn/solve.hpp"
@@ -25,13 +25,11 @@ class Monitor {
   [[nodiscard]] const SolveOptions& options() const { return options_; }
 
  private:
-  [[nodiscard]] double seconds() const;
-
   const Reducer& reducer_;
   double most_gain_;
   const SolveOptions& options_;
   int max_iterations_;
-  std::chrono::steady_clock::time_point begin_;
+  Stopwatch clock_;
   bool any_ = false;
   double best_dual_ = 0;
   Solution solution_;

@@ -10,6 +10,7 @@
 #include "covshift/data/smooth_order.hpp"
 #include "covshift/model/setting.hpp"
 #include "covshift/ratio/diagnostics.hpp"
+#include "covshift/select/folds.hpp"
 #include "covshift/select/mixture.hpp"
 
 namespace covshift {
@@ -50,8 +51,7 @@ constexpr const char* bends = "splines:8";
 bool few_bends(const MatrixView& x) {
   constexpr std::size_t most = 300;
   constexpr std::size_t knots = 8;
-  const bool sparse = x.storage.index() >= 2;
-  if (sparse || x.cols > most) return false;
+  if (is_sparse(x) || x.cols > most) return false;
   std::size_t count = x.cols;
   for (std::size_t j = 0; j < x.cols && count <= most; ++j) {
     const std::vector<double> values = take_column(x, static_cast<std::int32_t>(j));
@@ -192,7 +192,7 @@ class Chooser {
     }
     choice.mapped = std::move(mapped_);
     for (Trial& t : trials_) choice.tried.push_back(std::move(t.report));
-    // The penalty is that of so many rows of evidence: with more rows it weighs less.
+    // A penalty is worth a fixed number of rows: with more rows it weighs less.
     for (Chosen& c : choice.components) c.lambda *= fixed ? 1 : sample_.share;
     return choice;
   }
@@ -215,7 +215,7 @@ class Chooser {
     const auto mapped = std::make_shared<const Mapped>(sample_.data, plan_.features, map, options_);
     if (of_all_) mapped_[map] = mapped;
     for (const Assumption& assumption : plan_.assumptions) {
-      // Without a visible shift all assumptions coincide.
+      // If no shift is detected, all assumptions coincide.
       if (plan_.rule == Plan::Rule::mixture && !shifted_ && assumption != plan_.assumptions[0]) {
         continue;
       }

@@ -4,13 +4,14 @@
 #include <cmath>
 
 #include "covshift/data/rows.hpp"
+#include "covshift/select/folds.hpp"
 
 namespace covshift {
 namespace {
 
 // The mean of this many rows has an error of 2% of their spread: more are not worth their fits.
 constexpr std::size_t enough_rows = 5000;
-constexpr std::size_t enough_scores = 2000;    // 90% sets from so many cover 90% +- 0.7%
+constexpr std::size_t enough_scores = 2000;    // 90% sets from this many cover 90% +- 0.7%
 constexpr std::size_t scores_kept = 500;       // in the model file
 constexpr std::size_t most_held_rows = 20000;  // of a fold
 constexpr std::size_t most_target_rows = 10000;

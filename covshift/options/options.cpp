@@ -2,7 +2,6 @@
 
 #include <set>
 
-#include "covshift/base/number.hpp"
 #include "covshift/data/feature_map.hpp"
 
 namespace covshift {
@@ -33,9 +32,7 @@ ByView by_view(const std::string& text) {
     first = false;
   }
   if (parts.all.empty()) {
-    fail_input(
-        "'{}' says nothing about all inputs together; begin with that, as in X,VIEW=column:NAME",
-        text);
+    fail_input("'{}' has no value for all inputs; put it first, as in X,VIEW=column:NAME", text);
   }
   return parts;
 }
@@ -104,10 +101,8 @@ Option generalize_option(ModelOptions& o) {
   return parsed(
       {"--generalize", "generalize", "auto"}, Type::text,
       joined(with(assumption_values, {"temper:auto", "column:NAME"})), "",
-      "Where training evidence is trusted, instead of the method's own assumption or, for auto, "
-      "the chosen ones; temper:auto chooses G, column:NAME holds log P_gen/P_target, and "
-      ",VIEW=column:NAME "
-      "after any of these that of a view",
+      "Where training evidence is trusted; overrides the method's assumption. temper:auto selects "
+      "G; column:NAME reads log P_gen/P_target; append ,VIEW=column:NAME for a single view",
       [&o](const std::string& given) {
         const auto [text, columns] = by_view(given);
         for (const auto& [view, column] : columns) {
@@ -126,9 +121,7 @@ Option generalize_option(ModelOptions& o) {
 Option model_ratio_option(ModelOptions& o) {
   Option option = ratio_option(o.fit.shift.ratio.method);
   option.values += "|column:NAME";
-  option.help +=
-      "; column:NAME holds P_target/P_train, and ,VIEW=column:NAME after any of these that of a "
-      "view";
+  option.help += "; column:NAME reads P_target/P_train; append ,VIEW=column:NAME for a single view";
   option.set = [&o, estimated = option.set](const std::vector<std::string>& given) {
     const auto [text, columns] = by_view(given.at(0));
     for (const auto& [view, column] : columns) columns_of_view(o, view).ratio = column;
@@ -137,15 +130,22 @@ Option model_ratio_option(ModelOptions& o) {
   return option;
 }
 
+std::string lambda_values() {
+  std::string values = "NUMBER";
+  for (const auto& [kind, name] : names<LambdaChoice::Kind>) {
+    if (kind != LambdaChoice::Kind::fixed) values += fmt::format("|{}", name);
+  }
+  return values;
+}
+
 Option bias_option(FitOptions& o) {
-  constexpr std::array<std::string_view, 3> known = {"joint", "test", "none"};
-  return parsed(
-      {"--bias", "bias"}, Type::text, joined(known), "joint",
-      "Assumption on the constant feature: as all inputs together, fully trusted, or no bias",
-      [&o, known](const std::string& text) {
-        o.bias = one_of(text, known) != "none";
-        o.shift.bias = text == "test" ? BiasAssumption::test : BiasAssumption::joint;
-      });
+  const std::vector<std::string_view> known = with(names_of<BiasAssumption>(), {"none"});
+  return parsed({"--bias", "bias"}, Type::text, joined(known), "joint",
+                "Scaling of the bias: like all inputs jointly, unscaled (test), or no bias",
+                [&o, known](const std::string& text) {
+                  o.bias = one_of(text, known) != "none";
+                  o.shift.bias = o.bias ? parse_name<BiasAssumption>(text) : BiasAssumption::joint;
+                });
 }
 
 }  // namespace
@@ -160,11 +160,9 @@ Option views_option(std::string& x, const std::string& otherwise) {
 Option features_option(std::string& x) {
   return parsed(
       {"--features", "features"}, Type::text, map_values(), x,
-      "Feature maps of the views that name none themselves, several joined by +; a Gaussian "
-      "kernel's width may follow its size (nystroem:200:1.5, otherwise the median distance); "
-      "auto tries linear, nystroem:150 and, where no shift is visible, splines:8, mixed or picked "
-      "by held-out loss (default: auto for the "
-      "method auto, else linear)",
+      "Feature maps for views without one of their own; join several with +. nystroem:200:1.5 also "
+      "sets the kernel width (default: median distance). auto tries linear, nystroem:150 and, "
+      "if no shift is detected, splines:8 (default: auto for the method auto, else linear)",
       [&x](const std::string& text) {
         parse_maps(text);
         x = text;
@@ -184,8 +182,8 @@ Option ratio_lambda_option(RatioLambda& x) {
   return parsed(
       {"--ratio-lambda", "ratio_lam"}, Type::text_or_number,
       "NUMBER|" + joined(names_of<RatioLambda::Rule>()), to_string(x),
-      "Regularisation of the logistic ratio; stable is cv, but enough to leave the weights an "
-      "effective sample of half the rows, or 100",
+      "Regularisation of the logistic ratio; stable is cv, increased until the effective sample "
+      "size is at least half the rows or 100",
       [&x](const std::string& text) { x = RatioLambda::parse(text); });
 }
 
@@ -206,10 +204,7 @@ Option lambdas_option(std::vector<double>& x) {
 }
 
 Option folds_option(int& x) {
-  return whole(
-      {"--folds", "folds"}, x, between(2, 1e6),
-      "Folds of the cross validation (the default's choice for two classes and log loss leaves "
-      "out single rows instead)");
+  return whole({"--folds", "folds"}, x, between(2, 1e6), "Number of cross-validation folds");
 }
 
 Option threads_option(int& x) {
@@ -233,13 +228,14 @@ Options memory_options(MemoryOptions& o) {
              "about this much memory: 512M, 2G (default: files are read as a whole)",
              [&o](const std::string& text) { o.bytes = MemoryOptions::parse(text); }),
       text({"--cache-dir"}, o.folder, "FOLDER",
-           "Folder of that cache, which is removed when the program ends, however it ends "
-           "(default: TMPDIR, /tmp or /var/tmp)")};
+           "Directory for that cache; always removed on exit (default: TMPDIR, /tmp or /var/tmp)")};
 }
 
-Options column_options(ColumnOptions& o, bool keep) {
-  Options options = {
+Options column_options(ColumnOptions& o) {
+  return {
       list({"--drop"}, o.drop, "a,b", "Columns to leave out"),
+      list({"--keep"}, o.keep, "a,b",
+           "Columns to leave out and copy beside predictions and named rows, such as an id"),
       list({"--numeric"}, o.numeric, "a,b",
            "Columns of numbers, also with decimal commas (1.234,5) or commas between thousands "
            "(1,234.5)"),
@@ -249,15 +245,8 @@ Options column_options(ColumnOptions& o, bool keep) {
            "Columns of dates, which become numbers: year, month, weekday and days"),
       choice(
           {"--missing", "missing"}, o.missing,
-          "Missing values: an error; or the training data's median or most frequent category; or "
-          "that with an indicator column, and a category of their own")};
-  if (keep) {
-    options.insert(
-        options.begin() + 1,
-        list({"--keep"}, o.keep, "a,b",
-             "Columns to leave out and copy beside predictions and named rows, such as an id"));
-  }
-  return options;
+          "Missing values: reject; impute the training median or most frequent category; or impute "
+          "and add an indicator (categories: a separate level)")};
 }
 
 Options model_options(ModelOptions& o) {
@@ -279,18 +268,17 @@ Options model_options(ModelOptions& o) {
           }),
       view_threshold_option(fit.shift.view_threshold),
       parsed({"--caution", "caution"}, Type::number, "NUMBER", "",
-             "How far evidence fades at rows beyond all training rows, 0 to 1: 0 trusts "
-             "extrapolation, 1 "
-             "fades as the assumption says, as in the paper (default: 0.5 for auto, else 1)",
+             "How strongly predictions are damped outside the training data, from 0 (extrapolate) "
+             "to 1 (as in the paper); default: 0.5 for auto, else 1",
              [&fit](const std::string& text) { fit.caution = parse_in(between(0, 1), text); }),
-      parsed({"--lambda", "lam"}, Type::text_or_number, "NUMBER|auto|cv|iwcv", "auto",
+      parsed({"--lambda", "lam"}, Type::text_or_number, lambda_values(), "auto",
              "Regularisation; cv is cross validation, iwcv the same with held-out losses weighted "
              "by the density ratio; auto is half of each, cv without a target",
              [&fit](const std::string& text) { fit.lambda = LambdaChoice::parse(text); }),
       lambdas_option(fit.lambdas),
       choice({"--penalty", "penalty"}, fit.penalty,
-             "What lambda multiplies: the square of the weights' norm, or the norm itself (the "
-             "paper's epsilon), which has the same solutions for other values"),
+             "Penalty: squared L2 norm of the weights, or the norm itself (the paper's epsilon), "
+             "which gives the same solutions at a different lambda"),
       folds_option(fit.folds),
       model_ratio_option(o),
       ratio_lambda_option(fit.shift.ratio.lambda),
@@ -311,7 +299,7 @@ Options model_options(ModelOptions& o) {
              "Seconds for the final fit, and for the choice of the ratio's lambda"),
       seed_option(fit.solve.seed),
   };
-  return with_more(std::move(options), column_options(o.columns, true));
+  return with_more(std::move(options), column_options(o.columns));
 }
 
 PreparationOptions for_comparison() {
@@ -341,7 +329,7 @@ Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs) {
       whole({"--rows"}, o.examples, between(1, 200), "Rows to show, and rows to label first"),
       seed_option(o.seed),
   };
-  return with_more(std::move(options), column_options(inputs.columns, true));
+  return with_more(std::move(options), column_options(inputs.columns));
 }
 
 Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
@@ -350,7 +338,7 @@ Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
       choice({"--metric", "metric"}, o.metric, "Score that decides"),
       number({"--level", "level"}, o.level, between(1e-6, 0.5),
              "Significance level of the comparison with the best, for all methods together"),
-      views_option(inputs.views, " (default: as fit has it for each method)"),
+      views_option(inputs.views, " (default: as in fit, for each method)"),
       features_option(o.fit.features),
       view_threshold_option(o.fit.shift.view_threshold),
       ratio_option(o.fit.shift.ratio.method),
@@ -359,7 +347,7 @@ Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
       folds_option(o.fit.folds),
       seed_option(o.fit.solve.seed),
   };
-  return with_more(std::move(options), column_options(inputs.columns, true));
+  return with_more(std::move(options), column_options(inputs.columns));
 }
 
 Options estimate_options(EstimateOptions& o) {
@@ -403,7 +391,7 @@ Options sampling_options(BiasedSampling& o) {
       whole({"--n-train", "n_train"}, o.train, {.low = 1}, "Rows of the training sample"),
       whole({"--n-target", "n_target"}, o.target, {.low = 1}, "Rows of the target sample"),
       flag({"--without-replacement", "replacement"}, o.replacement,
-           "Draw no row twice (in Python: whether rows may be drawn twice)", false),
+           "Sample without replacement (Python: replacement=False)", false),
       seed_option(o.seed),
   };
 }
@@ -421,6 +409,8 @@ Options ratio_options(RatioMethod method, RatioOptions& o) {
       table[0].python = "lam";
       break;
     case RatioMethod::ulsif:
+      o.alpha = 0;  // uLSIF is RuLSIF with alpha 0
+      [[fallthrough]];
     case RatioMethod::rulsif:
       table = {
           width, lambda, centres,
@@ -455,7 +445,6 @@ std::vector<std::pair<std::string, Options>> python_options() {
   ScaleKind scale = ModelOptions().scale;
   RatioOptions alone;  // without a classifier, a ratio is not smoothed
   alone.lambda.rule = RatioLambda::Rule::cv;
-  alone.alpha = 0;
   std::vector<std::pair<std::string, Options>> tables = {
       {"RobustClassifier", model_options(model)},
       {"diagnose", diagnose_options(diagnose, inputs)},

@@ -33,8 +33,8 @@ Option seed_option(Int& x) {
 Options file_options(ReadOptions& o);
 /// Files larger than memory.
 Options memory_options(MemoryOptions& o);
-/// What the columns of the training data are; only a model keeps columns beside its predictions.
-Options column_options(ColumnOptions& o, bool keep);
+/// How to read the columns of the training data.
+Options column_options(ColumnOptions& o);
 
 /// `fit`, and RobustClassifier.
 Options model_options(ModelOptions& o);

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "covshift/base/error.hpp"
-#include "covshift/base/threads.hpp"
 #include "covshift/ratio/rows.hpp"
 
 namespace covshift {

@@ -12,13 +12,13 @@
 namespace covshift {
 
 /// Kish's (sum w)^2 / sum w^2, between 1 and the number of rows: that many equally weighted rows
-/// say as much. `sample_weight` (empty: 1): how often each row counts. `reducer`, here and below:
-/// these rows are one holder's; null: all.
+/// are as informative. `sample_weight` (empty: 1): how often each row counts. `reducer`, here and
+/// below: these rows are one holder's; null: all.
 double effective_sample_size(std::span<const double> log_weight,
                              std::span<const double> sample_weight = {},
                              const Reducer* reducer = nullptr);
 
-/// Of the largest weight in the total.
+/// The share of the largest weight in the total.
 double largest_share(std::span<const double> log_weight, std::span<const double> sample_weight = {},
                      const Reducer* reducer = nullptr);
 
@@ -65,5 +65,7 @@ double symmetric_kl(std::span<const double> train_log_ratio,
                     std::span<const double> sample_weight = {}, const Reducer* reducer = nullptr);
 double symmetric_kl(const DensityRatio& ratio, const MatrixView& train, const MatrixView& target,
                     std::span<const double> sample_weight = {}, int threads = 0);
+/// Views with a smaller symmetric KL generalize.
+inline constexpr double default_view_threshold = 0.1;
 
 }  // namespace covshift

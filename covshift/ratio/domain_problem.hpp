@@ -23,7 +23,7 @@ namespace covshift {
 /// over the pooled sample: training rows (t = -1), then target rows (t = +1); S = sum_i s_i. In
 /// learn/ these are classes 0 and 1 of log loss with a free bias. There T_1 = -T_0 = u/2, so that
 /// lambda ||u||^2 is 2 lambda ||T||^2. Dense rows are centred: the free bias makes that a matter of
-/// conditioning only. Many rows are read where they are, few are copied.
+/// conditioning only. Many rows are read in place, few are copied.
 class DomainProblem {
  public:
   /// At most `most` rows, evenly spaced; samples of fewer rows are taken whole. Of several holders'
@@ -88,28 +88,28 @@ class DomainProblem {
   mutable std::unique_ptr<Examples> examples_;
 };
 
-/// The gain of LambdaSelection at one lambda, by approximate leave-one-out; none for more than 500
+/// LambdaSelection's gain at one lambda, by approximate leave-one-out; none for more than 500
 /// columns.
 std::optional<double> leave_one_out_gain(const DomainProblem& problem,
                                          const DomainProblem::Fit& fit, double lambda, int threads);
 
 struct LambdaSelection {
   double lambda = 0;
-  /// Mean log-likelihood of held-out rows' domains at lambda, less that of the domains' shares.
+  /// Mean log-likelihood of held-out rows' domains at lambda, minus that of the domains' shares.
   double gain = 0;
   nlohmann::json report;  ///< the path, and what was left out
 };
 
 /// The lambda under which held-out rows' domains are likeliest, along a path from strong to weak
 /// regularisation that ends where it can only get worse. Held out by approximate leave-one-out
-/// (copies of a row leave together) for up to 500 columns, by folds for more; of many rows on a
-/// sample. A point that does not converge, or that comes after the time limit, is left out with a
-/// note in the report.
+/// (copies of a row are held out together) for up to 500 columns, by folds for more; with many
+/// rows, on a sample. A point that does not converge, or that comes after the time limit, is left
+/// out with a note in the report.
 ///
 /// The choice is a smooth function of the data: the scores, interpolated between the points of the
 /// path, weigh log lambda by the likelihood of all rows (pseudo-Bayesian model averaging, Geisser
-/// and Eddy 1979), instead of the largest alone deciding. Folds are dealt along the projection on
-/// the difference of the means: data that are nearly the same are dealt nearly alike.
+/// and Eddy 1979), instead of the largest alone deciding. Rows are assigned to folds along the
+/// projection on the difference of the means: nearly equal data get nearly equal folds.
 /// `all`: the problem of all rows, which is used where no sample is needed.
 LambdaSelection select_lambda(const Samples& samples, const DomainProblem& all,
                               const RatioOptions& options, int folds);

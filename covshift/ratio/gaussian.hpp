@@ -22,7 +22,7 @@ struct Gaussian {
 /// singular, or nearly so (an eigenvalue below 1e-8 in units of the pooled standard deviations),
 /// both get a ridge of 1e-6 of the pooled variance of each column (of 1 for a constant column): the
 /// same in both, so that a direction in which neither sample varies cancels. A sample of fewer rows
-/// than columns is then taken at its word: outside its plane it has next to no density.
+/// than columns is then taken literally: outside its plane it has next to no density.
 class GaussianRatio final : public DensityRatio {
  public:
   /// Known densities of the columns of a view (empty: all of `cols`). An Error if a covariance is

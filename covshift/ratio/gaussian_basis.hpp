@@ -15,7 +15,7 @@
 
 namespace covshift {
 
-/// Some rows that kernels are centred at, stored by column: distances from a row to all of them are
+/// The rows that kernels are centred at, stored by column: distances from a row to all of them are
 /// sums over its entries. Densely where many entries are not zero, whatever the rows came from;
 /// otherwise the non-zero entries of each column, and ||x - c||^2 = ||x||^2 + ||c||^2 - 2 x.c.
 class Centres {
@@ -59,8 +59,8 @@ Eigen::MatrixXd gaussian_kernels(Eigen::MatrixXd squared, double width);
 Eigen::MatrixXd weighted_gram(const Eigen::MatrixXd& phi, const Eigen::VectorXd& weight,
                               Eigen::Index first, Eigen::Index step);
 
-/// Below this a kernel estimate says no more than "hardly any target here": the kernels are all out
-/// of reach, or a least-squares fit is negative. It keeps the logarithm finite.
+/// Below this a kernel estimate means only "hardly any target here": all kernels are far away, or a
+/// least-squares fit is negative. It keeps the logarithm finite.
 inline constexpr double ratio_floor = 1e-6;
 inline constexpr double ratio_ceiling = 1e300;
 
@@ -136,7 +136,7 @@ std::unique_ptr<KernelRatio> fit_kmm(const RatioOptions& options, std::size_t co
 
 /// min over theta >= 0 of 1/2 theta'H theta - h'theta + lambda/2 ||theta||^2, by block principal
 /// pivoting (Kim and Park 2011): guesses which coefficients are positive, `start`'s at first (none:
-/// as if they did not interact), and mends the guess until every sign is right.
+/// as if they did not interact), and corrects the guess until every sign is right.
 Eigen::VectorXd nonnegative_ridge(const Eigen::MatrixXd& second, const Eigen::VectorXd& first,
                                   double lambda, const Eigen::VectorXd& start = {});
 

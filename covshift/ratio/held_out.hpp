@@ -1,4 +1,4 @@
-// Density ratios of rows that the estimate has not seen, and what they are worth.
+// Density ratios of rows that the estimate has not seen, and how good they are.
 #pragma once
 
 #include <vector>
@@ -13,11 +13,11 @@ struct HeldOutRatio {
   double bound = 1e300;        ///< the largest log weight that the samples can show (RatioBound)
 };
 
-/// Cross-fitting: both samples are dealt to folds, and the ratio of a fold's rows is the one fitted
-/// without them, so that their weights owe nothing to their own noise. Tuning (lambda, width) is
-/// chosen once, with all rows; the logistic ratio's lambda is that of the best held-out likelihood,
-/// whatever its rule. Ratios are not cut off at the bound. With fewer than two rows for each fold
-/// in a sample, the ratio of all rows is used.
+/// Cross-fitting: both samples are split into folds, and the ratio of a fold's rows is the one
+/// fitted without them, so that weights do not depend on their own rows' noise. Tuning parameters
+/// (lambda, width) are chosen once, with all rows; the logistic ratio's lambda is that of the best
+/// held-out likelihood, whatever its rule. Ratios are not cut off at the bound. With fewer than two
+/// rows for each fold in a sample, the ratio of all rows is used.
 HeldOutRatio held_out_ratio(const RatioOptions& options, const MatrixView& train,
                             const MatrixView& target, std::span<const double> train_weight = {});
 enum class Tuning { as_fitted, likeliest };
@@ -27,7 +27,7 @@ HeldOutRatio held_out_ratio(const RatioOptions& options, const DensityRatio& all
                             std::span<const double> train_weight);
 
 /// The mean log-likelihood of held-out rows' domains under the ratios, cut off at the bounds as
-/// where they are used, less that under the domains' shares: 0 is as good as no ratio at all.
+/// where they are used, minus that under the domains' shares: 0 is no better than no ratio at all.
 double held_out_gain(const HeldOutRatio& held_out, const RatioBound& bound,
                      std::span<const double> train_weight);
 

@@ -45,7 +45,7 @@ double affine(const Rows& x, std::size_t i, std::span<const double> weights, dou
 /// D2 (1 + (2 + sqrt 2) sqrt(ln(1/0.05))) / sqrt(2m). D2 is the largest range of a feature over
 /// both samples together, as the features are given (the paper scales them to [0, 1], then D2 <=
 /// 1); m the number of training rows (their weights' sum). 1 if every feature is constant: then the
-/// ratio is, whatever lambda.
+/// ratio is constant for any lambda.
 double paper_lambda(const Samples& samples);
 /// Dudik's bound at that lambda, as the paper quotes it: with probability 0.95 the domain
 /// classifier's expected loss is at most L(u) + paper_excess ||u|| for any weights u, the best
@@ -53,9 +53,9 @@ double paper_lambda(const Samples& samples);
 double paper_excess(const Samples& samples);
 
 /// The effective sample size that the rule `stable` leaves the training weights: half the rows, but
-/// not more than 100. Where train and target can be told apart well, cross validation asks for
-/// ratios so extreme that a handful of examples carries all the weight: importance weighting is
-/// then noise, and the robust methods predict next to nothing (docs/results.md has the numbers).
+/// not more than 100. Where train and target are easily told apart, cross validation favours ratios
+/// so extreme that a handful of examples carries all the weight: importance weighting is then
+/// noise, and the robust methods predict next to nothing (docs/results.md has the numbers).
 double stable_floor(double train_total);
 
 }  // namespace covshift

@@ -1,5 +1,5 @@
-// What a linear discriminator cannot see, spread and interactions: the logistic ratio with squares
-// and products of columns.
+// The logistic ratio with squares and products of columns, for what a linear discriminator cannot
+// detect: spread and interactions.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@
 namespace covshift {
 
 /// Squares and products of columns standardised over both samples together: z_j^2 / sqrt 2 and
-/// z_j z_k, so that their inner product is (z.z')^2 / 2, whatever the axes. z is cut off at +-4, or
-/// a few rows far out would decide.
+/// z_j z_k, so that their inner product is (z.z')^2 / 2, in any axes. z is cut off at +-4, or a
+/// few outliers would decide.
 struct QuadraticTerms {
   std::vector<double> mean, scale;  ///< z_j = scale_j (x_j - mean_j)
   std::vector<std::pair<std::int32_t, std::int32_t>> pairs;
@@ -22,7 +22,7 @@ struct QuadraticTerms {
   /// Squares of columns with more than two values; products too where there are at most 100 terms
   /// in all. None where squares alone would be more.
   static QuadraticTerms fit(const Samples& samples);
-  /// Of a row of all columns; `z` is room for as many numbers.
+  /// The terms of a row of all columns; `z` is scratch space of the same size.
   void at(const double* row, std::vector<double>& z, double* out) const;
 };
 

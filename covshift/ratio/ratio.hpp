@@ -1,5 +1,4 @@
-// ratio/: density ratios P_test(x)/P_train(x) from two samples, and what there is to say about
-// them. Uses base/ and data/matrix.hpp.
+// ratio/: density ratios P_test(x)/P_train(x) from two samples, and their diagnostics.
 //
 // One direction everywhere: log_ratio(x) = log P_test(x)/P_train(x), the target over training.
 // Large where the target has more mass; the weighted training sample looks like the target.
@@ -56,7 +55,7 @@ struct RatioLambda {
     value,   ///< the number given
     paper,   ///< D2 (1 + (2 + sqrt 2) sqrt(ln(1/0.05))) / sqrt(2m): see paper_lambda()
     cv,      ///< the best held-out domain log-likelihood: select_lambda()
-    stable,  ///< the same, but enough to leave the weights an effective sample: stable_floor()
+    stable,  ///< cv, increased until the effective sample size is at least stable_floor()
   };
   Rule rule = Rule::stable;
   double value = 0;  ///< with Rule::value; positive
@@ -73,8 +72,8 @@ std::string to_string(const RatioLambda& lambda);
 
 struct RatioOptions {
   RatioMethod method = RatioMethod::logistic;
-  /// The columns of a view; empty: all. The ratio is fitted on them and looks at nothing else, but
-  /// is given rows with every column.
+  /// The columns of a view; empty: all. The ratio is fitted on them and uses no others, but is
+  /// given rows with every column.
   std::vector<std::int32_t> columns;
 
   RatioLambda lambda;  ///< logistic and quadratic only
@@ -83,26 +82,26 @@ struct RatioOptions {
   /// median distance (width) and over decades (regularisation; KLIEP has none).
   std::optional<double> kernel_width;
   std::optional<double> kernel_lambda;
-  std::size_t centres = 100;  ///< of uLSIF, RuLSIF and KLIEP: so many target rows, at most all
-  double alpha = 0.1;         ///< RuLSIF: P_test / (alpha P_test + (1 - alpha) P_train)
+  std::size_t centres = 100;  ///< of uLSIF, RuLSIF and KLIEP: number of target rows, at most all
+  double alpha = 0.1;         ///< RuLSIF only: P_test / (alpha P_test + (1 - alpha) P_train)
   double kmm_bound = 1000;    ///< KMM: the largest weight
   std::optional<double> kmm_slack;  ///< KMM: |mean weight - 1| at most this; empty: 1/sqrt(n_train)
 
   int folds = 5;
   bool judge = true;      ///< report held_out_gain() of estimates that did not choose by it
-  bool held_out = false;  ///< one of many fits without some rows: their noise hides its last digits
+  bool held_out = false;  ///< one of many fits without some rows, whose noise hides the last digits
   std::uint64_t seed = 0;
   double time_limit = 0;            ///< seconds for the choice of lambda; 0: none
   int threads = 0;                  ///< 0: all cores; the result is the same for any number
   std::function<bool()> cancelled;  ///< asked by several threads; true: throws Error (stopped)
 };
 
-/// Options for the ratio of these of `cols` columns (none: of all) without those left out, both in
-/// ascending order; if none is left, the ratio is 1.
+/// Options for the ratio of `columns` (none: of all `cols`) without those left out, both in
+/// ascending order; if none remains, the ratio is 1.
 RatioOptions options_of_columns(RatioOptions options, std::vector<std::int32_t> columns,
                                 std::span<const std::int32_t> left_out, std::size_t cols);
 
-/// How far an estimate is believed where it is used: the logarithms of the largest weight w and of
+/// How far an estimate is trusted where it is used: the logarithms of the largest weight w and of
 /// the largest scale r = 1/w. A small r needs no bound: it only makes predictions more cautious.
 struct RatioBound {
   double weight = 1e300;
@@ -117,15 +116,15 @@ struct RatioBound {
 RatioBound sample_bound(double train_total, double target_total);
 
 /// A fitted ratio. Rows are independent of each other: the same answer, bit for bit, one at a time,
-/// in any order and in any company.
+/// in any order and in any batch.
 class DensityRatio {
  public:
   DensityRatio(const DensityRatio&) = delete;
   DensityRatio& operator=(const DensityRatio&) = delete;
   virtual ~DensityRatio() = default;
 
-  /// log P_test(x)/P_train(x) for every row; always finite. An Error if x has another number of
-  /// columns than the data of the fit, or a value (of the view) that is not finite.
+  /// log P_test(x)/P_train(x) for every row; always finite. An Error if x has a different number
+  /// of columns than the data of the fit, or a value (of the view) that is not finite.
   void log_ratio(const MatrixView& x, std::span<double> out, int threads = 0) const;
   [[nodiscard]] std::vector<double> log_ratio(const MatrixView& x, int threads = 0) const;
 
@@ -191,9 +190,9 @@ struct PartRows {
   std::span<const double> train_weight, target_weight;
   const Reducer* reducer = nullptr;
 };
-/// An estimate that was made of a sample, made again of all holders' rows with what it chose.
-/// `share`: of the sample in all rows, by which a lambda that was chosen shrinks, as what many rows
-/// say outweighs it. Logistic and Gaussian estimates are; others stay as they are, and their report
+/// Refits an estimate from a sample to all holders' rows, with the tuning it chose. `share`: of the
+/// sample in all rows; a lambda that was chosen is multiplied by it, as many rows outweigh a prior.
+/// Only logistic and Gaussian estimates are refitted; others stay as they are, and their report
 /// says so (`of_sample`).
 std::unique_ptr<DensityRatio> refit_ratio(const DensityRatio& sample, const RatioOptions& options,
                                           const PartRows& rows, double share);

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
+#include "covshift/base/stopwatch.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/ratio/domain_problem.hpp"
 
@@ -85,7 +85,7 @@ std::vector<int> deal_along_shift(const DomainProblem& problem, int folds, int t
 template <typename Evaluate>
 std::vector<Score> walk(double rows, const RatioOptions& options, nlohmann::json& report,
                         const Evaluate& evaluate) {
-  const auto begin = std::chrono::steady_clock::now();
+  const Stopwatch clock;
   std::vector<Score> path;
   double best = -std::numeric_limits<double>::infinity();
   for (int half = first_half_decade; half >= last_half_decade; --half) {
@@ -102,8 +102,7 @@ std::vector<Score> walk(double rows, const RatioOptions& options, nlohmann::json
                                 {"standard_error", score->standard_error}});
     best = std::max(best, score->mean);
     if (rows * (best - score->mean) > worth) break;
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-    if (options.time_limit > 0 && elapsed.count() > options.time_limit) {
+    if (options.time_limit > 0 && clock.seconds() > options.time_limit) {
       report["notes"].push_back(
           fmt::format("lambda below {:.3g} left out: the time limit was reached", lambda));
       break;

@@ -28,7 +28,7 @@ const GLOSSARY = {
   'training support': 'Training rows nearby. A new row without them is less like the training rows than all but 0.5% of these are like each other.',
   'effective sample size': 'The number of equally weighted rows that would tell as much as the weighted training rows.',
   'density ratio': 'How many times likelier a row is in the target than in training: the weight of a training row.',
-  'domain AUC': 'How often a test that sees one new and one training row says rightly which is which: 0.5 is guessing, 1 is always.',
+  'domain AUC': 'How often a classifier tells a new row from a training row: 0.5 is chance, 1 is always.',
   'p-value': 'How often chance alone would make two samples of the same kind look as different as these.',
   'power of the test': 'The share of small changes, by half a standard deviation, that the test would have noticed. Below 80% it is no evidence that nothing has changed.',
   'symmetric KL': 'How far two distributions are apart, by the density ratio: 0 if they are the same; it has no upper limit.',

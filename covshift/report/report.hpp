@@ -1,5 +1,5 @@
-// report/: results as one self-contained HTML page, which loads nothing. Uses base/. The page
-// (page.html, page.css, page.js) and the plotting library are embedded at build time.
+// report/: results as one self-contained HTML page, which loads nothing. The page (page.html,
+// page.css, page.js) and the plotting library are embedded at build time.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -10,6 +10,7 @@
 #include "covshift/base/threads.hpp"
 #include "covshift/data/rows.hpp"
 #include "covshift/learn/leave_one_out.hpp"
+#include "covshift/select/folds.hpp"
 
 namespace covshift {
 namespace {
@@ -286,10 +287,6 @@ std::vector<double> HeldOut::potentials_at(double lambda) const {
   const double share = std::log(lambdas[l] / lambda) / std::log(lambdas[l] / lambdas[l + 1]);
   for (std::size_t i = 0; i < size; ++i) psi[i] += share * (at(l + 1)[i] - psi[i]);
   return psi;
-}
-
-std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossValidation& options) {
-  return held_out(problem, options).curve(options.importance);
 }
 
 double refined_lambda(std::span<const CrossValidated> points) {

@@ -1,4 +1,4 @@
-// select/: folds, cross validation, importance-weighted cross validation. Uses learn/ and base/.
+// select/: folds, cross validation, importance-weighted cross validation.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "covshift/learn/solve.hpp"
-#include "covshift/select/folds.hpp"
 
 namespace covshift {
 
@@ -38,7 +37,7 @@ struct CrossValidated {
   double standard_error = 0;  ///< of that mean, over examples
 };
 
-/// What held-out examples lost, at every lambda that was tried, largest first.
+/// The losses of held-out examples at every lambda that was tried, largest lambda first.
 struct HeldOut {
   std::vector<double> lambdas;
   std::vector<double> losses;      ///< a row of m for each lambda
@@ -46,41 +45,39 @@ struct HeldOut {
   std::vector<double> potentials;  ///< m x K for each lambda, if kept
 
   [[nodiscard]] std::vector<CrossValidated> curve(std::span<const double> importance) const;
-  /// The potentials at a lambda between those tried: by a straight line in log lambda.
+  /// The potentials at a lambda between those tried, interpolated linearly in log lambda.
   [[nodiscard]] std::vector<double> potentials_at(double lambda) const;
 };
-/// Two classes of log loss, and a Hessian that is cheap: at most 5 10^8 for rows plus columns,
-/// times columns squared.
+/// Two classes, log loss, and a cheap Hessian: (rows + columns) columns^2 is at most 5 10^8.
 bool can_leave_one_out(const Problem& problem);
 
 /// Each fit starts from that of the previous lambda. The problem's lambda is ignored; its features
 /// must have been checked (check_features). Folds run in parallel; the result does not depend on
 /// the number of threads.
 HeldOut held_out(const Problem& problem, const CrossValidation& options);
-/// Its curve.
-std::vector<CrossValidated> cross_validate(const Problem& problem, const CrossValidation& options);
 
-/// The least of the parabola in log lambda through the best point and its neighbours: a choice that
-/// follows the data smoothly. The best point itself where it has a neighbour on one side only.
+/// The minimum of the parabola in log lambda through the best point and its neighbours: a choice
+/// that changes smoothly with the data. The best point itself if it has only one neighbour.
 double refined_lambda(std::span<const CrossValidated> points);
 
 /// v = 1/2 + w/(2 mean w): half of the criterion is the training risk, half the target's, so that
-/// no handful of heavy rows decides alone. Empty if there are no weights.
+/// a handful of heavy rows cannot decide alone. Empty if there are no weights.
 std::vector<double> defensive_importance(std::span<const double> log_weight,
                                          std::span<const double> sample_weight);
 
-/// Fits at the problem's lambda, each without a fold of held_out's, and what they say of it.
+/// Fits at the problem's lambda, each without one of held_out's folds, and their predictions there.
 struct HeldOutFits {
-  std::vector<int> fold;           ///< that each example is left out with; -1: none
+  std::vector<int> fold;           ///< the fold of each example; -1: none
   std::vector<double> potentials;  ///< m x K, by the fit without the example; 0 for fold -1
   std::vector<std::vector<double>> weights;  ///< T of each fit
 };
-/// `start`: weights to begin from, as those of the fit to all examples; empty: none. Folds are left
-/// out until `enough` examples have been, and at least one. Ignores options.lambdas and importance.
+/// `start`: weights to start from, such as those of the fit to all examples; empty: none. Leaves
+/// out folds, at least one, until `enough` examples have been held out. Ignores options.lambdas and
+/// importance.
 HeldOutFits held_out_fits(const Problem& problem, const CrossValidation& options,
                           std::span<const double> start = {}, std::size_t enough = SIZE_MAX);
 
-/// The point of the smallest loss; on ties the largest lambda.
+/// The point of least loss; on ties the one of the largest lambda.
 const CrossValidated& best(std::span<const CrossValidated> points);
 
 }  // namespace covshift

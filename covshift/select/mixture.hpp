@@ -1,4 +1,4 @@
-// Shares of predictors whose probabilities are mixed.
+// Mixture weights of predictors.
 #pragma once
 
 #include <span>

@@ -1,4 +1,4 @@
-// shift/: generalization assumptions, and the table of methods. Uses data/, ratio/ and base/.
+// shift/: generalization assumptions, and the table of methods.
 #pragma once
 
 #include <array>

@@ -13,6 +13,7 @@
 #include "covshift/base/names.hpp"
 #include "covshift/data/matrix.hpp"
 #include "covshift/data/views.hpp"
+#include "covshift/ratio/diagnostics.hpp"
 #include "covshift/ratio/ratio.hpp"
 #include "covshift/shift/methods.hpp"
 
@@ -34,7 +35,7 @@ struct ShiftOptions {
   /// threshold.
   bool automatic = true;
   std::vector<std::string> generalized_views;
-  double view_threshold = 0.1;
+  double view_threshold = default_view_threshold;
   BiasAssumption bias = BiasAssumption::joint;
   RatioOptions ratio;
   /// Columns that say nothing about a shift, such as names of rows: no ratio looks at them.

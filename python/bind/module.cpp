@@ -1,6 +1,7 @@
 // The extension module covshift._core: the library for the Python package, which is its only user.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/large_vector.hpp"
@@ -8,7 +9,6 @@
 #include "covshift/base/version.hpp"
 #include "python/bind/bind.hpp"
 #include "python/bind/data.hpp"
-#include "python/bind/options.hpp"
 
 namespace covshift::python {
 namespace {

@@ -1,6 +1,6 @@
 """Classification under covariate shift, with a certificate.
 
-Learn from labelled rows and from the unlabelled rows that the model will meet:
+Learn from labelled rows and from the unlabelled rows that the model will be used on:
 
 >>> import covshift
 >>> from sklearn.datasets import load_wine

@@ -67,7 +67,7 @@ class Diagnosis(Reported):
             *trust_lines(self.data),
             f"{self.train} training rows, {self.target} target rows",
             f"domain AUC {self.domain_auc:.3f} (0.5: no shift, 1: no overlap), "
-            f"p = {self.p_value:.3g}: " + ("shift" if self.shift else "no shift is visible"),
+            f"p = {self.p_value:.3g}: " + ("shift" if self.shift else "no shift detected"),
             f"effective sample size {self.effective_sample_size:.1f} of {self.train}; "
             f"{100 * self.support['share']:.1f}% of the target without training support",
         ]

@@ -221,7 +221,7 @@ class BadInput(ProgramTest):
             self.fit_fails(2, self.train, "--features", maps, says=says)
         self.fit_fails(1, self.train, "--ratio", "logistic,nose=column:x3", says=["no view", "nose"])
         self.fit_fails(1, self.train, "--ratio", "logistic,all=column:x9", says=["x9"])
-        self.fit_fails(2, self.train, "--ratio", "all=column:x3", says=["all inputs together"])
+        self.fit_fails(2, self.train, "--ratio", "all=column:x3", says=["has no value for all inputs"])
 
     def test_maps_larger_than_the_rows(self):
         features = {}

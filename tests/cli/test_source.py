@@ -11,16 +11,17 @@ LONGEST_FILE = 600
 
 
 def sources():
-    """(folder, path) of every C++ source in a folder with a row in the table."""
-    folders = ("covshift/*/*", "cli/*", "python/bind/*", "playground/*")
+    """(folder, path) of every C++ source in a folder with a row in the table; cli/mpi belongs to cli."""
+    folders = ("covshift/*/*", "cli/**/*", "python/bind/*", "playground/*")
     for path in sorted(path for folder in folders for path in ROOT.glob(folder)):
         if path.suffix in (".cpp", ".hpp"):
-            yield str(path.parent.relative_to(ROOT)), path
+            folder = str(path.parent.relative_to(ROOT))
+            yield "cli" if folder.startswith("cli/") else folder, path
 
 
 def includes(path):
     text = path.read_text(encoding="utf-8")
-    return re.findall(r'^#include ["<]((?:covshift|cli|python/bind)/[^">]+)[">]', text, re.M)
+    return re.findall(r'^#include ["<]((?:covshift|cli|python/bind|playground)/[^">]+)[">]', text, re.M)
 
 
 def permissions():

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sstream>
 
 #include "covshift/base/random.hpp"
 #include "covshift/data/feature_map.hpp"
@@ -78,8 +79,10 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
 /// One specification of every map in the table, and of several together.
 std::vector<std::string> all_maps() {
   std::vector<std::string> list = {"linear + nystroem:7 + splines:3"};
-  for (const MapKind& kind : map_kinds()) {
-    list.push_back(std::string(kind.name) + (kind.size > 0 ? ":11" : ""));
+  std::istringstream values(map_values());
+  for (std::string value; std::getline(values, value, '|') && value != "auto";) {
+    const std::size_t size = value.find("[:");
+    list.push_back(value.substr(0, size) + (size == std::string::npos ? "" : ":11"));
   }
   return list;
 }

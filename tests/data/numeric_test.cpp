@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "covshift/base/row_matrix.hpp"
 #include "covshift/data/pca.hpp"
 #include "covshift/data/scaling.hpp"
 #include "tests/data/support.hpp"
@@ -14,7 +15,6 @@ namespace {
 using testing::dense;
 using ::testing::DoubleEq;
 using ::testing::ElementsAre;
-using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 Matrix to_sparse(const Matrix& from) {
   Matrix m;

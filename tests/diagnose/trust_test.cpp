@@ -181,9 +181,9 @@ TEST(Trust, NumbersOfRowsAreGrouped) {
   e.train_rows = 1234567;
   e.effective_sample_size = 999.4;
   EXPECT_EQ(trust(e).evidence[2],
-            "Where the new rows are, the 1,234,567 training rows count for 999.");
+            "After weighting, the 1,234,567 training rows are equivalent to 999 new rows.");
   e.effective_sample_size = 12345.6;
-  EXPECT_THAT(trust(e).evidence[2], HasSubstr("count for 12,346."));
+  EXPECT_THAT(trust(e).evidence[2], HasSubstr("equivalent to 12,346 new rows."));
 }
 
 TEST(Trust, NextNamesTheModelAndTheAnswerSaysHowFarToGo) {

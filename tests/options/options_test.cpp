@@ -97,6 +97,7 @@ TEST(Options, DefaultsAreThoseOfTheStructures) {
   EXPECT_EQ(row(model_options(model), "--ratio-lambda").fallback, "stable");
   EXPECT_EQ(row(diagnose_options(diagnosis, inputs), "--ratio-lambda").fallback, "stable");
   EXPECT_EQ(row(ratio_options(RatioMethod::rulsif, ratio), "alpha").fallback, "0.1");
+  EXPECT_EQ(row(ratio_options(RatioMethod::ulsif, ratio), "alpha").fallback, "0");
   model.fit.folds = 7;
   EXPECT_EQ(row(model_options(model), "--folds").fallback, "7");
 }

@@ -131,8 +131,8 @@ def test_help_lists_every_option_and_attribute(shifted):
 
 
 def test_flags_become_arguments():
-    told = {"a": ["compare with --ratio ulsif or gaussian.", 1.5], "b": "--caution 1 goes all of it", "c": "1--2"}
+    told = {"a": ["compare with --ratio ulsif or gaussian.", 1.5], "b": "--caution 1 moves them all the way", "c": "1--2"}
     assert _options.in_python(told) == {
-        "a": ["compare with ratio='ulsif' or gaussian.", 1.5], "b": "caution=1 goes all of it", "c": "1--2"}
+        "a": ["compare with ratio='ulsif' or gaussian.", 1.5], "b": "caution=1 moves them all the way", "c": "1--2"}
     assert _options.in_python("robust with --generalize temper:auto, --ratio-lambda 0.5") == (
         "robust with generalize='temper:auto', ratio_lam=0.5")

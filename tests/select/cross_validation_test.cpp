@@ -8,6 +8,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/random.hpp"
+#include "covshift/select/folds.hpp"
 #include "covshift/select/mixture.hpp"
 
 namespace covshift {
@@ -35,6 +36,10 @@ Data draw(const Game& game, std::size_t n) {
   d.problem.labels = d.y;
   d.problem.lambda = 1;
   return d;
+}
+
+std::vector<CrossValidated> curve(const Problem& problem, const CrossValidation& options) {
+  return held_out(problem, options).curve(options.importance);
 }
 
 TEST(Folds, AreBalancedWithinClasses) {
@@ -151,7 +156,7 @@ TEST(CrossValidation, IsTheMeanHeldOutLoss) {
     std::vector<double> weight;
     for (const double l : d.log_weight) weight.push_back(std::exp(l));
     if (importance) cv.importance = weight;
-    const std::vector<CrossValidated> points = cross_validate(d.problem, cv);
+    const std::vector<CrossValidated> points = curve(d.problem, cv);
     ASSERT_EQ(points.size(), 3U);
     EXPECT_EQ(points[0].lambda, 1);  // largest first
     for (const CrossValidated& point : points) {
@@ -168,15 +173,15 @@ TEST(CrossValidation, LeavesOutSingleRowsWhereThatIsCheap) {
   cv.lambdas = {0.01};
   cv.folds = 41;  // a row each
   cv.solve.tolerance = 1e-12;
-  const double by_fits = cross_validate(d.problem, cv)[0].loss;
+  const double by_fits = curve(d.problem, cv)[0].loss;
   cv.folds = 5;
-  const double by_folds = cross_validate(d.problem, cv)[0].loss;
+  const double by_folds = curve(d.problem, cv)[0].loss;
   cv.leave_one_out = true;
-  const double approximate = cross_validate(d.problem, cv)[0].loss;
+  const double approximate = curve(d.problem, cv)[0].loss;
   EXPECT_NEAR(approximate, by_fits, 4e-3);  // a step, and another share of the penalty
   EXPECT_NE(approximate, by_folds);
   cv.seed = 9;  // nothing is dealt
-  EXPECT_EQ(cross_validate(d.problem, cv)[0].loss, approximate);
+  EXPECT_EQ(curve(d.problem, cv)[0].loss, approximate);
 }
 
 TEST(CrossValidation, DoesNotDependOnThreads) {
@@ -187,7 +192,7 @@ TEST(CrossValidation, DoesNotDependOnThreads) {
   std::vector<double> losses;
   for (const int threads : {1, 2, 3}) {
     cv.threads = threads;
-    losses.push_back(cross_validate(d.problem, cv)[1].loss);
+    losses.push_back(curve(d.problem, cv)[1].loss);
   }
   EXPECT_EQ(losses[0], losses[1]);
   EXPECT_EQ(losses[0], losses[2]);
@@ -198,10 +203,10 @@ TEST(CrossValidation, UniformImportanceChangesNothing) {
   const Data d = draw(*game, 50);
   CrossValidation cv;
   cv.lambdas = {0.01, 0.1};
-  const auto plain = cross_validate(d.problem, cv);
+  const auto plain = curve(d.problem, cv);
   const std::vector<double> one(50, 1.0);
   cv.importance = one;
-  const auto weighted = cross_validate(d.problem, cv);
+  const auto weighted = curve(d.problem, cv);
   EXPECT_EQ(plain[0].loss, weighted[0].loss);
   EXPECT_EQ(plain[1].standard_error, weighted[1].standard_error);
 }
@@ -370,18 +375,18 @@ TEST(CrossValidation, InvalidOptionsAndCancellationAreErrors) {
   const auto game = log_game(2);
   const Data d = draw(*game, 10);
   CrossValidation cv;
-  EXPECT_THROW(cross_validate(d.problem, cv), Error);  // no lambda
+  EXPECT_THROW(curve(d.problem, cv), Error);  // no lambda
   cv.lambdas = {1};
   cv.folds = 11;
-  EXPECT_THROW(cross_validate(d.problem, cv), Error);
+  EXPECT_THROW(curve(d.problem, cv), Error);
   cv.folds = 5;
   const std::vector<double> three(3, 0.0);
   cv.importance = three;
-  EXPECT_THROW(cross_validate(d.problem, cv), Error);
+  EXPECT_THROW(curve(d.problem, cv), Error);
   cv.importance = {};
   cv.cancelled = [] { return true; };
   try {
-    cross_validate(d.problem, cv);
+    curve(d.problem, cv);
     FAIL() << "not stopped";
   } catch (const Error& e) {
     EXPECT_EQ(e.kind(), Error::Kind::stopped);
