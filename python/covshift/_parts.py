@@ -240,7 +240,10 @@ class Fit:
         client = self._client
         totals: Any = Totals(first, self._totals[first:])
         if sum(map(len, totals.results)) > _SMALL:
-            totals = client.scatter(totals, hash=False)
+            try:
+                totals = client.scatter(totals, hash=False)
+            except (OSError, distributed.TimeoutError) as error:  # a closed connection is an OSError
+                raise Lost from error
         step = len(self._totals)
         name = f"{self.id[:8]}-{step}-{uuid.uuid4().hex[:8]}"
         # A part can be advanced nowhere else, and a task that waits for a worker that has left would wait
