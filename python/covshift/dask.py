@@ -112,10 +112,8 @@ def _make_part(plan: _Plan, fit: str, part: int, where: Where, X: Any, y: Any, w
         options["threads"] = threads_here()
     names = [] if plan.columns.table else plan.columns.names or []
     data, target = (rows, None) if y is not None else (None, rows)
-    return Keeper(
-        fit, part,
-        Running(_core.PartFit(part, plan.parts, data, target, plan.shifted, names, codes, weights, options)),
-    )
+    fitting = _core.PartFit(part, plan.parts, data, target, plan.shifted, names, codes, weights, options)
+    return Keeper.of(fit, part, Running(fitting))
 
 
 def _answers(X: Any, model: Any, method: str, arguments: tuple[Any, ...], columns: Any, dtype: Any) -> Any:
