@@ -193,8 +193,8 @@ class Watch:
             long.intersection_update(holders())
         if long:
             raise RuntimeError(
-                f"worker {min(long)} has been paused for {_PAUSED} s: it is almost out of memory, and the fit needs the "
-                "rows there; give workers more memory, or use more of them"
+                f"worker {min(long)} has been paused for {_PAUSED} s: it is almost out of memory, and the fit needs "
+                "the rows there; give workers more memory, or use more of them"
             )
 
 
