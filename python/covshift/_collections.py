@@ -82,8 +82,8 @@ def label_of(y: Any) -> str:
     """The name of the classes; that of an array is only the key of its graph."""
     if is_array(y):
         return "label"
-    columns = list(getattr(y._meta, "columns", ()))
-    return str((columns[0] if len(columns) == 1 else getattr(y._meta, "name", None)) or "label")
+    names = list(y._meta.columns) if hasattr(y._meta, "columns") else [y._meta.name]
+    return str(names[0] or "label") if len(names) == 1 else "label"
 
 
 class Columns(NamedTuple):
