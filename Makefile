@@ -84,9 +84,11 @@ bench-engines: all wheel ## processes under mpirun, a CSV file of 6 GB under a l
 	@scripts/packages.sh build test mpi venv
 	@cmake --preset release -DCOVSHIFT_MPI=ON >/dev/null
 	@cmake --build build -j $(JOBS) --target covshift_cli
-	@/usr/bin/python3 bench/engines.py build/covshift $(if $(QUICK),--quick)
-	@GIGABYTES=$(or $(GIGABYTES),$(if $(QUICK),0.3,6)) scripts/bench_engines.sh $(if $(QUICK),--memory 100M --limit 200M --epochs 3)
-	@scripts/bench_dask.sh $(if $(QUICK),--rows 200000)
+	@failed=0; \
+	/usr/bin/python3 bench/engines.py build/covshift $(if $(QUICK),--quick) || failed=1; \
+	GIGABYTES=$(or $(GIGABYTES),$(if $(QUICK),0.3,6)) scripts/bench_engines.sh $(if $(QUICK),--memory 100M --limit 200M --epochs 3) || failed=1; \
+	scripts/bench_dask.sh $(if $(QUICK),--rows 200000) || failed=1; \
+	exit $$failed
 
 check: library ## slower checks: sanitizers over the C++ tests and the fuzzer's kept inputs, clang-tidy, the site
 	@scripts/packages.sh build test python docs

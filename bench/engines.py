@@ -2,14 +2,16 @@
 
     bench/engines.py PROGRAM [--quick] [--rows N] [--columns D] [--processes 1,2,4]
 
-Writes NPY files (eight, which are dealt), fits them with 1, 2 and 4 processes of one thread each,
-and prints objective, seconds of each stage, speed against one process, and each process's peak memory
-against its part of the rows (8 bytes a number), beside what one and two processes read from memory at most. A model of
-the cost is fitted to one process's runs on a quarter and on half of the files and checked against all other runs (docs/scale.md).
+Writes 16 NPY files, which are dealt, and fits 4, 8 and all of them with 1, 2 and 4 processes of one thread each. Prints objective,
+seconds of each stage, speed against one process, and each process's peak memory against its part of the rows (8 bytes a number), beside
+what one and two processes read from memory at most. A model of the seconds is fitted to the two smaller sizes and checked by
+predicting the largest (docs/scale.md). A run that fails is printed and the others go on; the exit code is then 1, and so it is
+if objectives differ.
 """
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -17,6 +19,10 @@ import tempfile
 
 import numpy
 
+SIZES = (4, 8, 16)  # files of a run: no fewer than the processes
+SAME = 1e-9  # objectives, relatively
+TOLERANCE = "1e-10"  # of the fits: gaps of less than what is compared
+CORES = len(os.sched_getaffinity(0))
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                    OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1",
                    PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
@@ -46,16 +52,16 @@ def write_parts(folder, rows, columns, parts):
 
 
 def fit(program, folder, processes, files, columns):
-    """The report of a fit by so many processes to so many files, with their largest memory."""
+    """The report of a fit by so many processes to so many files, with their largest memory. Throws RuntimeError if it fails."""
     peak = os.path.join(folder, "peak")
-    pattern = "{" + ",".join(str(f) for f in range(files)) + "}" if files > 1 else "0"
+    pattern = "{" + ",".join(str(f) for f in range(files)) + "}"
     command = ["mpirun", "-n", str(processes), sys.executable, os.path.join(folder, "wrapper.py"), peak, program, "fit",
                f"{folder}/train-{pattern}.npy", "--target", f"{folder}/new-{pattern}.npy", "--label",
                f"c{columns + 1}", "--method", "robust", "--lambda", "1e-4", "--ratio-lambda", "1e-4",
-               "--threads", "1", "-o", f"{folder}/model.json", "--json"]
+               "--tolerance", TOLERANCE, "--threads", "1", "-o", f"{folder}/model.json", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=False)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+        raise RuntimeError(f"{' '.join(command)} (exit code {done.returncode})\n{done.stderr.strip()}")
     report = json.loads(done.stdout)
     report["columns"] = columns
     used = [open(f"{peak}.{rank}").read().split() for rank in range(processes)]
@@ -64,11 +70,24 @@ def fit(program, folder, processes, files, columns):
     return report
 
 
-def print_runs(runs, columns):
-    """A line for each number of processes, against one process."""
+def fit_all(program, folder, processes, files, columns, problems):
+    """The runs that succeed, by their number of processes."""
+    runs = {}
+    for p in processes:
+        try:
+            runs[p] = fit(program, folder, p, files, columns)
+        except (OSError, RuntimeError, ValueError) as error:
+            problems.append(f"{files} files, {p} processes: {error}")
+            print(f"FAILED: {problems[-1]}\n", flush=True)
+    return runs
+
+
+def print_runs(runs, columns, problems):
+    """A line for each number of processes, against the fewest."""
     print("| processes | objective | gap | sample s | all rows s | total s | speed | processor s, with reading | passes | peak / part |")
     print("|---|---|---|---|---|---|---|---|---|---|")
-    alone = runs[min(runs)]
+    first = min(runs)
+    alone = runs[first]
     for processes, report in sorted(runs.items()):
         engine = report["engine"]
         part = 8 * columns * (engine["rows"] + engine["target_rows"]) / processes
@@ -77,8 +96,8 @@ def print_runs(runs, columns):
               f"{alone['engine']['fit_seconds'] / engine['fit_seconds']:.2f}x | {report['processor']:.1f} | {engine['passes']} | "
               f"{report['peak'] / part:.2f} |")
         relative = abs(report["objective"] - alone["objective"]) / abs(alone["objective"])
-        if relative > 1e-9:
-            sys.exit(f"{processes} processes have another objective, by {relative:.1e}")
+        if relative > SAME:
+            problems.append(f"{engine['rows']} rows: {processes} processes have another objective than {first}, by {relative:.1e}")
 
 
 def bandwidth(processes):
@@ -98,20 +117,31 @@ def bandwidth(processes):
     return processes * 10 * (1 << 30) / (max(end for _, end in times) - min(begin for begin, _ in times))
 
 
-def check_model(fitted, asked):
-    """Processor seconds of a process = fixed + rate * passes * bytes of its rows, reading included: fitted to some runs, (processes,
-    report) each, and checked against others that had no part in it. Processor seconds, since other work on the machine spoils the rest."""
-    def gigabytes(processes, report):
-        engine = report["engine"]
-        return engine["passes"] * 8e-9 * report["columns"] * (engine["rows"] + engine["target_rows"]) / processes
+def terms(processes, report):
+    """What the seconds of a fit to all rows are a sum of: 1, gigabytes that a core goes through, rounds of messages."""
+    engine = report["engine"]
+    gigabytes = 8e-9 * report["columns"] * (engine["rows"] + engine["target_rows"]) / processes
+    turns = max(1.0, processes / CORES)  # processes that share a core take turns
+    return [1.0, engine["passes"] * gigabytes * turns, engine["passes"] * math.log2(processes)]
 
-    system = numpy.array([[1.0, gigabytes(*run)] for run in fitted])
-    fixed, rate = numpy.linalg.lstsq(system, numpy.array([r["processor"] for _, r in fitted]), rcond=None)[0]
-    print(f"a process: {fixed:.2f} s, and {rate:.3f} s for each gigabyte of a pass (fitted to {len(fitted)} runs)")
+
+def check_model(fitted, asked):
+    """Seconds = fixed + a * passes * bytes of a process + b * passes * log2(processes): by least squares from some runs, (processes,
+    report) each, and checked against others that had no part in it."""
+    system = numpy.array([terms(*run) for run in fitted]).reshape(-1, 3)
+    if len(fitted) < max(2, int(system.any(axis=0).sum())):
+        print(f"{len(fitted)} runs are too few to fit a model of the cost")
+        return
+    took = numpy.array([report["engine"]["fit_seconds"] for _, report in fitted])
+    found = numpy.linalg.lstsq(system, took, rcond=None)[0]
+    fixed, rate, latency = found
+    off = numpy.abs(system @ found / took - 1).max()
+    print(f"seconds over all rows: {fixed:.2f}, {rate:.3f} for each gigabyte of a process in a pass, and {1000 * latency:.2f} ms of a pass "
+          f"for each doubling of the processes (fitted to {len(fitted)} runs on {CORES} cores, off by {off:.0%} at most)")
     for processes, report in asked:
-        said = fixed + rate * gigabytes(processes, report)
-        took = report["processor"]
-        print(f"{report['engine']['rows']} rows, {processes} processes: predicted {said:.1f} s, took {took:.1f} s ({said / took - 1:+.0%})")
+        said, seconds = float(numpy.dot(terms(processes, report), found)), report["engine"]["fit_seconds"]
+        print(f"{report['engine']['rows']} rows, {processes} processes: predicted {said:.1f} s, took {seconds:.1f} s "
+              f"({said / seconds - 1:+.0%}); {report['processor']:.1f} processor seconds, with reading")
 
 
 def main():
@@ -124,23 +154,26 @@ def main():
     options = parser.parse_args()
     rows = options.rows or (400_000 if options.quick else 4_000_000)
     program = os.path.join(os.path.dirname(os.path.abspath(options.program)), "covshift-mpi")
-    processes = [int(p) for p in options.processes.split(",")]
+    processes = sorted({int(p) for p in options.processes.split(",")})
     with tempfile.TemporaryDirectory() as folder:
         with open(f"{folder}/wrapper.py", "w", encoding="utf-8") as file:
             file.write(WRAPPER)
-        write_parts(folder, rows, options.columns, 8)
+        write_parts(folder, rows, options.columns, max(SIZES))
         print(f"{rows} training and {rows // 4} target rows of {options.columns} columns; load {os.getloadavg()[0]:.1f}\n")
         shared = {n: bandwidth(n) for n in (1, 2)}
         print(f"memory is read at {shared[1] / 1e9:.1f} GB/s by one process, {shared[2] / 1e9:.1f} GB/s by two: "
               f"{shared[2] / shared[1]:.2f}x is the most that passes over memory can gain\n")
-        runs = {}
-        for files in (2, 4, 8):
-            runs[files] = {p: fit(program, folder, p, files, options.columns) for p in processes if p <= files}
-            print(f"{rows * files // 8} rows; load {os.getloadavg()[0]:.1f}\n")
-            print_runs(runs[files], options.columns)
+        runs, problems = {}, []
+        for files in SIZES:
+            print(f"{rows * files // max(SIZES)} rows; load {os.getloadavg()[0]:.1f}\n", flush=True)
+            runs[files] = fit_all(program, folder, [p for p in processes if p <= files], files, options.columns, problems)
+            if runs[files]:
+                print_runs(runs[files], options.columns, problems)
             print(flush=True)
-        fitted = [(1, runs[files][1]) for files in (2, 4)]
-        check_model(fitted, [run for files in runs for run in runs[files].items() if run not in fitted])
+        *smaller, largest = SIZES
+        check_model([run for files in smaller for run in sorted(runs[files].items())], sorted(runs[largest].items()))
+    if problems:
+        sys.exit("\n".join(["", f"{len(problems)} problems:", *problems]))
 
 
 if __name__ == "__main__":

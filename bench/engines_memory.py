@@ -3,13 +3,14 @@ memory, so passes can be compared), the ordinary fit, and SGD.
 
     python3 bench/engines_memory.py build/covshift --gigabytes 6 --memory 1G --limit 2G [--folder /tmp]
 
-Needs numpy; with pandas and scikit-learn also SGDClassifier.partial_fit on the same stream. The files are made in a temporary folder and
+Needs numpy, and pandas and scikit-learn for SGDClassifier.partial_fit on the same stream. The files are made in a temporary folder and
 deleted. The limit is that of a control group (memory and page cache together; version 2 or 1) if one can be made, else of private memory
 (RLIMIT_DATA); the table says which. Times are wall-clock seconds and processor seconds, with the load average beside them.
 """
 
 import argparse
 import contextlib
+import errno
 import json
 import os
 import resource
@@ -19,6 +20,9 @@ import tempfile
 import time
 
 import numpy as np
+import pandas as pd
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
 
 COLUMNS = 50
 DIGITS = 15
@@ -57,6 +61,18 @@ def bytes_of(text):
     return int(text[:-1]) << {"M": 20, "G": 30}[text[-1]]
 
 
+def remove_group(group, seconds=10):
+    """Removes a control group, which is busy until the kernel has seen its last process end."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            return os.rmdir(group)
+        except OSError as error:
+            if error.errno != errno.EBUSY or time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
 @contextlib.contextmanager
 def limited(limit):
     """How to start a process under the limit, the name of the limit, and a function for the peak."""
@@ -73,7 +89,7 @@ def limited(limit):
             with open(os.path.join(group, most), "r+", encoding="ascii") as file:  # made by the kernel, or this is no group
                 file.write(str(limit))
         except OSError:
-            os.rmdir(group)
+            remove_group(group)
             continue
 
         def enter():
@@ -87,8 +103,7 @@ def limited(limit):
         try:
             yield enter, f"control group, {most}", read_peak
         finally:
-            time.sleep(0.2)  # until the kernel has seen the process end
-            os.rmdir(group)
+            remove_group(group)
         return
     yield (lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))), "RLIMIT_DATA", lambda: 0
 
@@ -100,7 +115,7 @@ def run(arguments, enter=None):
     wall = time.monotonic() - start
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(arguments)}: {done.stderr}")
+        raise RuntimeError(f"{' '.join(arguments)} (exit code {done.returncode}): {done.stderr.strip()}")
     return done.stdout, wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
@@ -118,9 +133,6 @@ def fitted(arguments, title, enter=None, peak=None):
 
 def sgd(path, objective, epochs):
     """Passes and seconds until the objective is within 0.1% of covshift's; None if it never is."""
-    import pandas as pd
-    from sklearn.linear_model import SGDClassifier
-    from sklearn.preprocessing import StandardScaler
 
     def chunks():
         for frame in pd.read_csv(path, chunksize=100_000):
@@ -149,6 +161,49 @@ def sgd(path, objective, epochs):
     return None
 
 
+def ordinary(arguments, method):
+    """The fit to the file as a whole, which needs the memory for it; False if it fails."""
+    try:
+        out, wall, cpu = run(arguments)
+    except RuntimeError as error:
+        print(f"{method}, the ordinary fit to the file as a whole, FAILED: {error}", flush=True)
+        return False
+    print(f"{method}, the ordinary fit to the file as a whole: {wall:.1f} s, {cpu:.1f} s of processors; the fit "
+          f"{json.loads(out)['seconds']:.1f} s; load {os.getloadavg()[0]:.1f}", flush=True)
+    return True
+
+
+def compare(flags, folder):
+    """Everything, in order; False if an ordinary fit failed."""
+    train, target, model = (os.path.join(folder, name) for name in ("train.csv", "new.csv", "model.json"))
+    rows = write_csv(train, flags.gigabytes * 1e9, False, 1)
+    write_csv(target, flags.gigabytes * 1e8, True, 2)
+    print(f"{os.path.getsize(train) / 1e9:.2f} GB, {rows} rows; load {os.getloadavg()[0]:.1f}")
+    fit = [flags.program, "fit", train, "--label", "y", "--lambda", str(LAMBDA), "--threads", flags.threads, "--json", "-o", model]
+    common = ["--memory", flags.memory, "--cache-dir", folder]
+    methods = {"lr": [], "robust": ["--target", target, "--ratio-lambda", str(LAMBDA)]}
+    methods = {name: methods[name] for name in flags.methods.split(",")}
+    reports = {}
+    for method, more in methods.items():
+        with limited(bytes_of(flags.limit)) as (enter, name, peak):
+            reports[method] = fitted([*fit, "--method", method, *more, *common], f"{method} under {flags.limit} ({name})", enter, peak)
+        if len(reports) == 1:
+            with limited(bytes_of(flags.limit)) as (enter, name, peak):
+                _, wall, cpu = run([flags.program, "predict", model, train, "-o", os.path.join(folder, "p.csv"), *common], enter)
+                print(f"predict under {flags.limit}: {wall:.1f} s, {cpu:.1f} s of processors, peak {peak() / 1e9:.2f} GB", flush=True)
+    for method, more in methods.items():
+        free = fitted([*fit, "--method", method, *more, *common], f"{method} without a limit")
+        times = reports[method]["pass"] / free["pass"]
+        print(f"{method}: a pass under the limit takes {times:.2f} times as long as with all rows in memory", flush=True)
+    went_well = [ordinary([*fit, "--method", method, *more], method) for method, more in methods.items()]
+    if flags.epochs > 0 and "lr" not in reports:
+        print("SGDClassifier.partial_fit was not run: it is compared with lr, which --methods leaves out")
+    elif flags.epochs > 0:
+        reached = sgd(train, reports["lr"]["objective"], flags.epochs)
+        print(f"SGDClassifier.partial_fit: {'the same objective to 0.1% after ' + str(reached) + ' epochs' if reached else 'not within 0.1%'}")
+    return all(went_well)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
@@ -158,36 +213,16 @@ def main():
     parser.add_argument("--folder")
     parser.add_argument("--epochs", type=int, default=10, help="of SGD; 0: none")
     parser.add_argument("--threads", default="0")
-    parser.add_argument("--methods", default="lr,robust", help="lr is needed for SGD")
+    parser.add_argument("--methods", default="lr,robust", help="of lr and robust; SGD is compared with lr")
     flags = parser.parse_args()
+    if not set(flags.methods.split(",")) <= {"lr", "robust"}:
+        parser.error(f"--methods must be lr, robust or both, not {flags.methods}")
     with tempfile.TemporaryDirectory(dir=flags.folder, prefix="covshift-bench-") as folder:
-        train, target, model = (os.path.join(folder, name) for name in ("train.csv", "new.csv", "model.json"))
-        rows = write_csv(train, flags.gigabytes * 1e9, False, 1)
-        write_csv(target, flags.gigabytes * 1e8, True, 2)
-        print(f"{os.path.getsize(train) / 1e9:.2f} GB, {rows} rows; load {os.getloadavg()[0]:.1f}")
-        fit = [flags.program, "fit", train, "--label", "y", "--lambda", str(LAMBDA), "--threads", flags.threads, "--json", "-o", model]
-        common = ["--memory", flags.memory, "--cache-dir", folder]
-        methods = {"lr": [], "robust": ["--target", target, "--ratio-lambda", str(LAMBDA)]}
-        methods = {name: methods[name] for name in flags.methods.split(",")}
-        reports = {}
-        for method, more in methods.items():
-            with limited(bytes_of(flags.limit)) as (enter, name, peak):
-                reports[method] = fitted([*fit, "--method", method, *more, *common], f"{method} under {flags.limit} ({name})", enter, peak)
-            if len(reports) == 1:
-                with limited(bytes_of(flags.limit)) as (enter, name, peak):
-                    _, wall, cpu = run([flags.program, "predict", model, train, "-o", os.path.join(folder, "p.csv"), *common], enter)
-                    print(f"predict under {flags.limit}: {wall:.1f} s, {cpu:.1f} s of processors, peak {peak() / 1e9:.2f} GB", flush=True)
-        for method, more in methods.items():
-            free = fitted([*fit, "--method", method, *more, *common], f"{method} without a limit")
-            times = reports[method]["pass"] / free["pass"]
-            print(f"{method}: a pass under the limit takes {times:.2f} times as long as with all rows in memory", flush=True)
-        for method, more in methods.items():
-            out, wall, cpu = run([*fit, "--method", method, *more])
-            print(f"{method}, the ordinary fit to the file as a whole: {wall:.1f} s, {cpu:.1f} s of processors; the fit "
-                  f"{json.loads(out)['seconds']:.1f} s; load {os.getloadavg()[0]:.1f}", flush=True)
-        if flags.epochs > 0:
-            reached = sgd(train, reports["lr"]["objective"], flags.epochs)
-            print(f"SGDClassifier.partial_fit: {'the same objective to 0.1% after ' + str(reached) + ' epochs' if reached else 'not within 0.1%'}")
+        try:
+            went_well = compare(flags, folder)
+        except RuntimeError as error:
+            sys.exit(str(error))
+    sys.exit(0 if went_well else 1)
 
 
 if __name__ == "__main__":

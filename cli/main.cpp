@@ -14,6 +14,12 @@ int processes() {
   for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"}) {
     if (const char* const count = std::getenv(name)) return std::atoi(count);
   }
+  // srun --mpi=pmix names the process, and only Slurm says how many there are. Without that name
+  // Slurm's counts may be those of a job in which this program runs alone.
+  if (std::getenv("PMIX_RANK") == nullptr) return 1;
+  for (const char* name : {"SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"}) {
+    if (const char* const count = std::getenv(name)) return std::atoi(count);
+  }
   return 1;
 }
 

@@ -9,4 +9,20 @@ if(Clp_FOUND AND NOT TARGET Clp::Clp)
   set_target_properties(Clp::Clp PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES "${Clp_INCLUDE_DIR}"
     INTERFACE_LINK_LIBRARIES "${Clp_LIBRARY};${CoinUtils_LIBRARY}")
+  # Unlike a shared library an archive does not say what it needs (LAPACK, bzip2, ...); pkg-config may know.
+  cmake_path(GET CoinUtils_LIBRARY EXTENSION LAST_ONLY Clp_kind)
+  if(Clp_kind STREQUAL CMAKE_STATIC_LIBRARY_SUFFIX)
+    find_package(PkgConfig QUIET)
+    if(PkgConfig_FOUND)
+      pkg_check_modules(PC_Clp QUIET clp)
+    endif()
+    if(PC_Clp_FOUND)
+      set(Clp_more ${PC_Clp_STATIC_LIBRARIES})
+      list(FILTER Clp_more EXCLUDE REGEX "^(Clp|ClpSolver|CoinUtils)$")  # the archives themselves, and Clp's program
+      set_property(TARGET Clp::Clp APPEND PROPERTY INTERFACE_LINK_LIBRARIES ${Clp_more})
+      set_property(TARGET Clp::Clp PROPERTY INTERFACE_LINK_DIRECTORIES ${PC_Clp_STATIC_LIBRARY_DIRS})
+      unset(Clp_more)
+    endif()
+  endif()
+  unset(Clp_kind)
 endif()

@@ -3,8 +3,6 @@
 # package index into build/engines.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-if [ ! -x build/engines/bin/python ]; then
-  python3 -m venv build/engines
-  build/engines/bin/pip install --quiet numpy pandas scikit-learn
-fi
+[ -x build/engines/bin/python ] || python3 -m venv build/engines
+build/engines/bin/pip install --quiet numpy pandas scikit-learn  # also where an earlier run was cut off
 build/engines/bin/python bench/engines_memory.py build/covshift --gigabytes "${GIGABYTES:-6}" "$@"

@@ -177,10 +177,10 @@ Classifier fit_parts(const TrainingData& given, const FitOptions& given_options,
   double sample_weight = 0;
   double sample_target = 0;
   const Classifier sample = [&] {
-    const Gathered rows(part, draw.sample, reducer);
-    report.sample_rows = rows.data().features.rows;
-    report.sample_target_rows = part.target != nullptr ? rows.data().target->rows : 0;
-    sample_weight = total(rows.data().sample_weight, report.sample_rows);
+    const Gathered rows(part, draw.sample, reducer, Receivers::first_holder);
+    report.sample_rows = rows.rows();
+    report.sample_target_rows = rows.target_rows();
+    sample_weight = rows.total_weight();
     sample_target = static_cast<double>(report.sample_target_rows);
     return fit_sample(rows.data(), options, options.promise && draw.all(), reducer);
   }();
@@ -214,9 +214,9 @@ Classifier fit_parts(const TrainingData& given, const FitOptions& given_options,
   if (draw.all() || !options.promise) {
     promised(nullptr);
   } else {
-    const Gathered rows(checked.data, draw.held_out, reducer);
-    report.held_out_rows = rows.data().features.rows;
-    report.held_out_target_rows = part.target != nullptr ? rows.data().target->rows : 0;
+    const Gathered rows(checked.data, draw.held_out, reducer, Receivers::first_holder);
+    report.held_out_rows = rows.rows();
+    report.held_out_target_rows = rows.target_rows();
     promised(&rows.data());
   }
   report.passes = reducer.passes;
@@ -263,7 +263,7 @@ RowCounts gather_sample(const Preparation& preparation, PreparedRows& train, Pre
   options.solve.seed = seed;
   const CheckedPart checked(TrainingData(preparation, train, &target), options, reducer);
   const Draw draw(checked.data, reducer, affordable(most, checked.data.features), 0, seed);
-  const Gathered rows(checked.data, draw.sample, reducer);
+  const Gathered rows(checked.data, draw.sample, reducer, Receivers::all_holders);
   const TrainingData& data = rows.data();
   train = own_rows(data.features, data.given_train);
   train.labels.assign(data.labels.begin(), data.labels.end());

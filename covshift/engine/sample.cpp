@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "covshift/base/lists.hpp"
 #include "covshift/base/random.hpp"
@@ -187,7 +188,7 @@ std::string Gathered::pack(const MatrixView& x, const GivenDensities& given,
 }
 
 Gathered::Rows Gathered::unpack(const std::vector<std::string>& pieces, bool sparse,
-                                std::size_t cols) {
+                                std::size_t cols, bool only_count) {
   Rows all;
   Matrix& matrix = all.matrix;
   matrix.cols = cols;
@@ -195,7 +196,9 @@ Gathered::Rows Gathered::unpack(const std::vector<std::string>& pieces, bool spa
   if (sparse) matrix.offsets.push_back(0);
   for (const std::string& piece : pieces) {
     Bytes bytes(piece);
-    matrix.rows += bytes.take<std::uint64_t>().front();
+    all.count += bytes.take<std::uint64_t>().front();
+    if (only_count) continue;
+    matrix.rows = all.count;
     const std::vector<double> values = bytes.take<double>();
     const std::vector<std::int64_t> offsets = bytes.take<std::int64_t>();
     const auto before = static_cast<std::int64_t>(matrix.values.size());
@@ -214,14 +217,16 @@ Gathered::Rows Gathered::unpack(const std::vector<std::string>& pieces, bool spa
   return all;
 }
 
-Gathered::Gathered(const TrainingData& part, const Picked& picked, const Reducer& reducer)
+Gathered::Gathered(const TrainingData& part, const Picked& picked, const Reducer& reducer,
+                   Receivers receivers)
     : data_(part) {
   const bool sparse = part.features.storage.index() >= 2;
+  const bool only_count = receivers == Receivers::first_holder && reducer.holder() != 0;
   train_ = unpack(reducer.gather(pack(part.features, part.given_train, picked.train)), sparse,
-                  part.features.cols);
+                  part.features.cols, only_count);
   if (part.target != nullptr) {
     target_ = unpack(reducer.gather(pack(*part.target, part.given_target, picked.target)), sparse,
-                     part.features.cols);
+                     part.features.cols, only_count);
     target_view_ = target_.matrix.view();
     target_view_.finite = true;
     data_.target = &target_view_;
@@ -239,8 +244,10 @@ Gathered::Gathered(const TrainingData& part, const Picked& picked, const Reducer
     append(bytes.take<int>(), labels_);
     append(bytes.take<double>(), weight_);
   }
+  total_weight_ = std::accumulate(weight_.begin(), weight_.end(), 0.0);
+  if (only_count) labels_.clear();
   // Weights of 1 are none.
-  if (std::all_of(weight_.begin(), weight_.end(), [](double w) { return w == 1; })) {
+  if (only_count || std::all_of(weight_.begin(), weight_.end(), [](double w) { return w == 1; })) {
     weight_.clear();
   }
   data_.features = train_.matrix.view();

@@ -31,18 +31,28 @@ struct Draw {
   bool all_ = true;
 };
 
-/// Rows that were picked at all holders, in the holders' order, at every holder.
+/// Who gets gathered rows.
+enum class Receivers { first_holder, all_holders };
+
+/// Rows that were picked at all holders, in the holders' order.
 class Gathered {
  public:
   /// A meeting of all holders. `part` is sparse at every holder, or at none.
-  Gathered(const TrainingData& part, const Picked& picked, const Reducer& reducer);
+  Gathered(const TrainingData& part, const Picked& picked, const Reducer& reducer,
+           Receivers receivers);
   Gathered(const Gathered&) = delete;
   Gathered& operator=(const Gathered&) = delete;
 
+  /// Without rows at a holder that does not get them.
   [[nodiscard]] const TrainingData& data() const { return data_; }
+  /// How many they are, and the total weight of the training rows, at every holder.
+  [[nodiscard]] std::size_t rows() const { return train_.count; }
+  [[nodiscard]] std::size_t target_rows() const { return target_.count; }
+  [[nodiscard]] double total_weight() const { return total_weight_; }
 
  private:
   struct Rows {
+    std::size_t count = 0;  // also where the matrix is left empty
     Matrix matrix;
     std::vector<double> log_ratio, log_generalization;
     std::vector<std::pair<std::vector<double>, std::vector<double>>> views;
@@ -50,12 +60,14 @@ class Gathered {
   };
   static std::string pack(const MatrixView& x, const GivenDensities& given,
                           const std::vector<std::size_t>& rows);
-  static Rows unpack(const std::vector<std::string>& pieces, bool sparse, std::size_t cols);
+  static Rows unpack(const std::vector<std::string>& pieces, bool sparse, std::size_t cols,
+                     bool only_count);
 
   Rows train_, target_;
   MatrixView target_view_;
   std::vector<int> labels_;
   std::vector<double> weight_;
+  double total_weight_ = 0;
   TrainingData data_;
 };
 

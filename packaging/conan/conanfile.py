@@ -43,6 +43,9 @@ class Covshift(ConanFile):
         for name in ("boost/1.84.0", "coin-clp/1.17.7", "zlib/[>=1.2.11 <2]"):
             self.requires(name)
 
+    def build_requirements(self):
+        self.tool_requires("cmake/[>=3.25]")
+
     def validate(self):
         check_min_cppstd(self, 20)
 

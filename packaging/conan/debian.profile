@@ -1,6 +1,7 @@
 # Debian's packages in place of Conan's, to try the recipe without a package server:
 #     scripts/packages.sh build && make dist
-#     conan create packaging/conan --profile:all=packaging/conan/debian.profile --no-remote
+#     conan create packaging/conan --profile:all=packaging/conan/debian.profile --no-remote --test-folder=""
+# Conan does not know where Debian's libraries are, and so cannot link test_package with them.
 {% set _, version, _ = detect_api.detect_gcc_compiler() %}
 [settings]
 os=Linux
@@ -10,6 +11,9 @@ compiler=gcc
 compiler.version={{ detect_api.default_compiler_version("gcc", version) }}
 compiler.libcxx=libstdc++11
 compiler.cppstd=20
+
+[platform_tool_requires]
+cmake/3.25.1
 
 [platform_requires]
 boost/1.84.0

@@ -64,3 +64,12 @@ def _same_version() -> Iterator[None]:
         raise RuntimeError(
             f"a worker cannot import covshift ({error}); install covshift=={_core.__version__} on all workers"
         ) from error
+
+
+def check_version(clients: str) -> None:
+    """On a worker: refuses to work for a client of another version."""
+    if clients != _core.__version__:
+        raise RuntimeError(
+            f"this worker has covshift {_core.__version__}, the client has {clients}; install covshift=={clients} on "
+            "all workers"
+        )

@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from dask.base import is_dask_collection
 from sklearn.utils import check_array
 
+from ._cluster import check_version
 from ._data import _ANY_NUMBERS, matrix_of
 from ._frames import _is_pandas, _numeric, table_of
 from ._labels import numbered, refuse_missing
@@ -62,14 +63,27 @@ class Partitions:
                 f"{self.name} has {len(self)} partitions, {other.name} has {len(other)}; give both the same, by "
                 f"rechunk or repartition, or take both from one collection"
             )
-        if self.lengths is None or other.lengths is None:
-            return
-        for i, (ours, theirs) in enumerate(zip(self.lengths, other.lengths)):
-            if ours != theirs and ours == ours and theirs == theirs:
+        if self.lengths is not None and other.lengths is not None:
+            self.same_rows(other, self.lengths, other.lengths)
+
+    def same_rows(self, other: Partitions, lengths: Sequence[float], theirs: Sequence[float]) -> None:
+        """The same by the rows of all partitions, nan where they are not known."""
+        for i, (n, m) in enumerate(zip(lengths, theirs)):
+            if n != m and n == n and m == m:
+                chunks = f"chunks: {other.name}.rechunk({self.name}.chunks[0])"
+                remedy = "partitions, or take both from one collection" if self.frame or other.frame else chunks
                 raise ValueError(
-                    f"partition {i + 1} of {self.name} has {ours} rows, that of {other.name} {theirs}; give both "
-                    f"the same chunks: {other.name}.rechunk({self.name}.chunks[0])"
+                    f"partition {i + 1} of {self.name} has {n} rows, that of {other.name} {m}; give both the same "
+                    f"{remedy}"
                 )
+
+
+def label_of(y: Any) -> str:
+    """The name of the classes; that of an array is only the key of its graph."""
+    if is_array(y):
+        return "label"
+    names = list(y._meta.columns) if hasattr(y._meta, "columns") else [y._meta.name]
+    return str(names[0] or "label") if len(names) == 1 else "label"
 
 
 class Columns(NamedTuple):
@@ -162,7 +176,9 @@ class Survey(NamedTuple):
     totals: npt.NDArray[np.float64]  # of the weights of each class
 
 
-def survey(y: Any, weight: Any, where: Where) -> Survey:
+def survey(version: str, y: Any, weight: Any, where: Where) -> Survey:
+    """The first task of a fit, for a client of this version."""
+    check_version(version)
     refuse_missing(y)
     values = np.asarray(y)
     if values.ndim == 2 and values.shape[1] == 1:

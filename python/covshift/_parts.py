@@ -12,6 +12,7 @@ through them by itself up to where the others are.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 import uuid
@@ -28,6 +29,9 @@ _LOOK = 0.5  # seconds between looks whether a worker has left
 _FAN_IN = 8  # answers that one task, or the client, adds up
 _SMALL = 1 << 20  # bytes that may go to every worker by way of the scheduler
 _ALONE = 60  # seconds without any worker until the fit gives up
+_PAUSED = 60  # seconds for which a worker that it needs may be paused
+_STATUS = 2  # seconds between looks at the status of workers
+_FAREWELL = 10  # seconds for telling workers that the fit has ended
 _PATIENCE = 20  # losses in one pass until the fit gives up
 
 
@@ -39,6 +43,7 @@ class Running:
 
     def __init__(self, fit: Any) -> None:
         self.fit = fit
+        self.token = uuid.uuid4().hex  # unlike that of a part that replaces it
         self.steps = -1  # not started
         self.contribution = b""
         self.lock = threading.Lock()
@@ -62,24 +67,38 @@ _running: dict[tuple[str, int], Running] = {}
 class Keeper:
     """Keeps a running part alive on its worker: the result of the task that made it.
 
-    A copy, for another worker or on disk, keeps nothing there, and the original then leaves the part to it.
+    A copy, for another worker or on disk, keeps nothing there, and the original then leaves the part to it. A copy
+    that comes back from disk keeps the part again. Nobody ends a part that has replaced the own one.
     """
 
-    def __init__(self, fit: str, part: int, running: Running | None = None) -> None:
+    def __init__(self, fit: str, part: int, token: str) -> None:
         self.key = (fit, part)
+        self.token = token
         self._copied = False
-        if running is not None:
-            _running[self.key] = running
 
-    def __reduce__(self) -> tuple[type[Keeper], tuple[str, int]]:
+    @classmethod
+    def of(cls, fit: str, part: int, running: Running) -> Keeper:
+        """The keeper of a part on this worker."""
+        _running[fit, part] = running
+        return cls(fit, part, running.token)
+
+    def __reduce__(self) -> tuple[type[Keeper], tuple[str, int, str]]:
         self._copied = True
-        return Keeper, self.key
+        return Keeper, (*self.key, self.token)
 
     def __del__(self) -> None:
-        if not self._copied:
-            running = _running.pop(self.key, None)
-            if running is not None:
-                running.fit.cancel()
+        running = _running.get(self.key)
+        if not self._copied and running is not None and running.token == self.token:
+            _running.pop(self.key, None)
+            running.fit.cancel()
+
+
+async def forget(fit: str) -> None:
+    """Ends the parts of a fit that no keeper ends: those whose keepers went to disk or to another worker."""
+    for key in [key for key in list(_running) if key[0] == fit]:
+        running = _running.pop(key, None)
+        if running is not None:
+            running.fit.cancel()
 
 
 @dataclass(frozen=True)
@@ -149,6 +168,36 @@ class Lost(Exception):
     """A worker has left in the middle of a pass."""
 
 
+class Watch:
+    """Whether workers that the client waits for can work: look() throws RuntimeError if they cannot for long."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._since: dict[str, float] = {}  # the address of a paused worker; none: there is no worker
+        self._next = 0.0
+
+    def look(self, holders: Callable[[], Iterable[str]]) -> None:
+        """To be called again and again during one wait; ``holders`` are the workers that it is for."""
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _STATUS
+        workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1).get("workers", {})
+        paused = {address for address, worker in workers.items() if worker.get("status") == "paused"}
+        since = {address: self._since.get(address, now) for address in (paused if workers else {""})}
+        self._since = since
+        if not workers and now - since[""] >= _ALONE:
+            raise RuntimeError(f"the cluster has had no worker for {_ALONE} s; start some")
+        long = {address for address in paused if now - since[address] >= _PAUSED}
+        if long and len(paused) < len(workers):
+            long.intersection_update(holders())
+        if long:
+            raise RuntimeError(
+                f"worker {min(long)} has been paused for {_PAUSED} s: it is almost out of memory, and the fit needs "
+                "the rows there; give workers more memory, or use more of them"
+            )
+
+
 class Fit:
     """One fit: the tasks that make its parts, and the totals so far."""
 
@@ -187,6 +236,8 @@ class Fit:
             # Without its keeper a part on a worker stops, even in the middle of a step.
             self._client.cancel([*self._pending, *self._keepers.values()], force=True)
             self._pending, self._keepers = [], {}
+            with contextlib.suppress(Exception):  # workers leave, and then have nothing left to forget
+                self._client.run(forget, self.id, wait=False, on_error="ignore", callback_timeout=_FAREWELL)
 
     def _step(self) -> Answer:
         """The contributions of all parts to the next step, whatever happens to workers meanwhile."""
@@ -199,6 +250,7 @@ class Fit:
                     return answer
             except Lost:
                 answer = Answer(behind={})
+                time.sleep(_LOOK / 5)
             self._where = {}
             self.losses += 1
             if not answer.behind:
@@ -213,14 +265,12 @@ class Fit:
 
     def _located(self) -> dict[str, list[int]]:
         """The parts of each worker, once all are made."""
-        alone = 0.0
+        watch = Watch(self._client)
         while True:
             keepers = list(self._keepers.values())
             # Not distributed.wait(), which asks the default client: this one need not be it.
             if not _settled(keepers, _LOOK):
-                alone = 0.0 if self._client.nthreads() else alone + _LOOK
-                if alone > _ALONE:
-                    raise RuntimeError(f"the cluster has had no worker for {_ALONE} s; start some")
+                watch.look(self._makers)
                 continue
             for keeper in keepers:
                 if keeper.status == "error":
@@ -234,13 +284,24 @@ class Fit:
                     where.setdefault(address, []).append(part)
             if sum(map(len, where.values())) == len(keepers):
                 return {address: sorted(parts) for address, parts in sorted(where.items())}
+            time.sleep(_LOOK / 5)  # a worker has just left; the client will hear of it
+
+    def _makers(self) -> set[str]:
+        """The workers that have a part, or are to make one."""
+        keepers = list(self._keepers.values())
+        having = {address for some in self._client.who_has(keepers).values() for address in some}
+        keys = {keeper.key for keeper in keepers}
+        return having | {address for address, tasks in self._client.processing().items() if keys & set(tasks)}
 
     def _ask(self, where: Mapping[str, list[int]], first: int) -> Answer:
         """One pass. Throws Lost if a worker has left."""
         client = self._client
         totals: Any = Totals(first, self._totals[first:])
         if sum(map(len, totals.results)) > _SMALL:
-            totals = client.scatter(totals, hash=False)
+            try:
+                totals = client.scatter(totals, hash=False)
+            except (OSError, distributed.TimeoutError) as error:  # a closed connection is an OSError
+                raise Lost from error
         step = len(self._totals)
         name = f"{self.id[:8]}-{step}-{uuid.uuid4().hex[:8]}"
         # A part can be advanced nowhere else, and a task that waits for a worker that has left would wait
@@ -277,6 +338,7 @@ class Fit:
 
         Also a finished task may be lost before its result is here, and would then wait for its worker.
         """
+        watch = Watch(self._client)
         while True:
             try:
                 return answer.result(timeout=_LOOK)
@@ -285,3 +347,4 @@ class Fit:
                 for address, parts in where.items():
                     if any(address not in holders[self._keepers[part].key] for part in parts):
                         raise Lost from None
+                watch.look(lambda: where)

@@ -37,7 +37,7 @@ except ImportError as _error:
     ) from _error
 
 from . import _classifier, _core, _diagnose, _promise
-from ._cluster import connected
+from ._cluster import check_version, connected
 from ._collections import (
     Columns,
     Partitions,
@@ -46,6 +46,7 @@ from ._collections import (
     codes_of,
     is_array,
     is_collection,
+    label_of,
     rows_of,
     survey,
 )
@@ -91,11 +92,7 @@ class _Plan:
 
 def _make_part(plan: _Plan, fit: str, part: int, where: Where, X: Any, y: Any, weight: Any) -> Keeper:
     """Starts the fit of a part: of training rows if they have classes, else of target rows."""
-    if plan.version != _core.__version__:
-        raise RuntimeError(
-            f"this worker has covshift {_core.__version__}, the client has {plan.version}; install "
-            f"covshift=={plan.version} on all workers"
-        )
+    check_version(plan.version)
     if y is not None and X.shape[0] != len(y):
         raise ValueError(
             f"{where} has {X.shape[0]} rows, that of y has {len(y)}; give both the same partitions"
@@ -112,10 +109,8 @@ def _make_part(plan: _Plan, fit: str, part: int, where: Where, X: Any, y: Any, w
         options["threads"] = threads_here()
     names = [] if plan.columns.table else plan.columns.names or []
     data, target = (rows, None) if y is not None else (None, rows)
-    return Keeper(
-        fit, part,
-        Running(_core.PartFit(part, plan.parts, data, target, plan.shifted, names, codes, weights, options)),
-    )
+    fitting = _core.PartFit(part, plan.parts, data, target, plan.shifted, names, codes, weights, options)
+    return Keeper.of(fit, part, Running(fitting))
 
 
 def _answers(X: Any, model: Any, method: str, arguments: tuple[Any, ...], columns: Any, dtype: Any) -> Any:
@@ -279,7 +274,7 @@ class RobustClassifier(_classifier.RobustClassifier):
         with connected(self.client, *given.values()) as client, shown(
             self.progress or self.verbose > 0
         ) as progress:
-            self._fit_on(client, parts, columns, options, str(getattr(y, "name", None) or "label"), progress)
+            self._fit_on(client, parts, columns, options, label_of(y), progress)
         if self.verbose > 0:
             print(self._in_words())
         return self
@@ -292,7 +287,7 @@ class RobustClassifier(_classifier.RobustClassifier):
             progress("looking for the classes", 0)
         weights: list[Any] = parts["sample_weight"].delayed if "sample_weight" in parts else []
         surveys = [
-            delayed(survey, pure=False)(y, weights[i] if weights else None, Where("y", i))
+            delayed(survey, pure=False)(_core.__version__, y, weights[i] if weights else None, Where("y", i))
             for i, y in enumerate(parts["y"].delayed)
         ]
         found = client.gather(client.compute(surveys, optimize_graph=True))
@@ -482,7 +477,10 @@ class _Sample:
         parts = [Partitions(x, name) for x, name in collections]
         for other in parts[1:]:
             parts[0].aligned(other)
-        lengths = client.gather(client.compute([delayed(_length)(x) for x in parts[0].delayed]))
+        counts = client.gather(client.compute([delayed(_length)(x) for part in parts for x in part.delayed]))
+        lengths, *others = np.reshape(counts, (len(parts), -1)).tolist()
+        for other, theirs in zip(parts[1:], others):
+            parts[0].same_rows(other, lengths, theirs)
         starts = np.concatenate([[0], np.cumsum(lengths)])
         self.total = int(starts[-1])
         if self.total == 0:

@@ -31,10 +31,22 @@ class Messages(ProgramTest):
 
     def test_several_processes_without_mpi(self):
         alone = shutil.copy(PROGRAM, self.path("covshift"))  # no covshift-mpi beside it
-        for size, said in (("2", True), ("1", False)):
-            done = subprocess.run([alone, "--version"], env={**os.environ, "PMI_SIZE": size}, capture_output=True,
+        started = ("OMPI_", "PMI", "MPI_", "SLURM_")  # where the tests run, perhaps
+        plain = {name: value for name, value in os.environ.items() if not name.startswith(started)}
+        pmix = {"PMIX_RANK": "0"}  # of srun --mpi=pmix
+        for environment, said in (
+            ({"PMI_SIZE": "2"}, True),
+            ({"PMI_SIZE": "1"}, False),
+            ({"OMPI_COMM_WORLD_SIZE": "2"}, True),
+            ({**pmix, "SLURM_STEP_NUM_TASKS": "2"}, True),
+            ({**pmix, "SLURM_STEP_NUM_TASKS": "1", "SLURM_NTASKS": "8"}, False),
+            ({**pmix, "SLURM_NTASKS": "2"}, True),
+            (pmix, False),
+            ({"SLURM_STEP_NUM_TASKS": "2", "SLURM_NTASKS": "8"}, False),  # alone in a job
+        ):
+            done = subprocess.run([alone, "--version"], env={**plain, **environment}, capture_output=True,
                                   text=True, timeout=60, check=True)
-            self.assertEqual("built without MPI" in done.stderr, said, done.stderr)
+            self.assertEqual("built without MPI" in done.stderr, said, (environment, done.stderr))
 
     def says(self, code, text, *arguments):
         """The call fails with this code and says exactly this."""

@@ -28,6 +28,7 @@ class Recipes(unittest.TestCase):
         build = text_of("CMakeLists.txt")
         cls.version = re.search(r"project\(covshift VERSION ([0-9.]+)", build)[1]
         before_program = build.split("if(COVSHIFT_CLI)")[0]
+        cls.cmake = re.search(r"cmake_minimum_required\(VERSION ([0-9.]+)", build)[1]
         cls.libraries = set(re.findall(r"^ *find_package\((\w+)", before_program, re.M)) - {"Threads"}  # of the C library
 
     def test_the_table_of_names_is_complete(self):
@@ -37,12 +38,17 @@ class Recipes(unittest.TestCase):
         text = text_of("packaging/conan/conanfile.py")
         ast.parse(text)
         self.assertNotIn(self.version, text)  # read from CMakeLists.txt
-        self.assertEqual(set(re.findall(r'"([\w-]+)/[0-9\[]', text)), {names[0] for names in NAMES.values()})
+        tools = re.findall(r'tool_requires\("([\w-]+/\S+)"\)', text)
+        self.assertEqual(tools, [f"cmake/[>={self.cmake}]"])
+        required = set(re.findall(r'"([\w-]+)/[0-9\[]', text)) - {"cmake"}
+        self.assertEqual(required, {names[0] for names in NAMES.values()})
         self.assertIn('"build", "dist", f"covshift-{self.version}.tar.gz"', text)
         platform = text_of("packaging/conan/debian.profile").split("[platform_requires]")[1].split()
         self.assertEqual({name.split("/")[0] for name in platform}, {names[0] for names in NAMES.values()})
         exact = set(re.findall(r'"([\w-]+/[0-9.]+)"', text))
         self.assertEqual({name for name in platform if not name.startswith("zlib/")}, exact)
+        ast.parse(text_of("packaging/conan/test_package/conanfile.py"))
+        self.assertIn(f"VERSION {self.cmake})", text_of("packaging/conan/test_package/CMakeLists.txt"))
 
     def test_vcpkg(self):
         manifest = json.loads(text_of("packaging/vcpkg/covshift/vcpkg.json"))

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -156,9 +157,13 @@ Classifier together(const Made& made, const FitOptions& options, bool with_targe
   return Classifier::fit(part.data, options);
 }
 
+constexpr std::array every_loss = {"log",      "zero-one", "hinge",
+                                   "absolute", "squared",  "abstain:0.3"};
+constexpr std::array every_assumption = {"none", "train", "test", "views", "overlap", "temper:0.5"};
+
 FitOptions tight(const std::string& loss, const std::string& generalize) {
   FitOptions options;
-  options.method = loss == "hinge" ? "svm" : "auto";
+  options.method = loss != "hinge" ? "auto" : generalize == "none" ? "svm" : "iw-svm";
   options.loss = loss;
   options.generalize = parse_assumption(generalize);
   options.features = "linear";
@@ -188,10 +193,9 @@ void expect_same(const Classifier& one, const Classifier& other, const MatrixVie
 
 TEST(FitParts, IsTheFitToAllRowsForEveryAssumptionAndLoss) {
   const Made made(260, 140, 4, 3, false, false, true, 1);
-  for (const char* loss : {"log", "zero-one", "hinge", "absolute", "squared", "abstain:0.3"}) {
-    for (const char* generalize : {"none", "train", "test", "views", "overlap", "temper:0.5"}) {
-      FitOptions options = tight(loss, generalize);
-      if (options.loss == "hinge" && std::string(generalize) != "none") options.method = "iw-svm";
+  for (const char* loss : every_loss) {
+    for (const char* generalize : every_assumption) {
+      const FitOptions options = tight(loss, generalize);
       const Classifier whole = together(made, options);
       for (const std::size_t parts : {1, 2, 4, 7}) {
         const std::string what = fmt::format("{} {} {}", loss, generalize, parts);
@@ -218,11 +222,11 @@ TEST(FitParts, IsTheFitToAllRowsForEveryAssumptionAndLoss) {
 TEST(FitParts, SparseRowsAndRowsThatRepeat) {
   for (const bool sparse : {false, true}) {
     const Made made(300, 200, 6, 2, sparse, true, false, 2);
-    for (const char* loss : {"log", "zero-one"}) {
-      for (const char* generalize : {"train", "views"}) {
+    for (const char* loss : every_loss) {
+      for (const char* generalize : every_assumption) {
         const FitOptions options = tight(loss, generalize);
         const Classifier whole = together(made, options);
-        for (const std::size_t parts : {2, 4, 7}) {
+        for (const std::size_t parts : {1, 2, 4, 7}) {
           const std::string what = fmt::format("{} {} {} {}", sparse, loss, generalize, parts);
           expect_same(whole, apart(made, options, parts, {})[0], made.target.view(), what);
         }
@@ -374,6 +378,23 @@ TEST(FitParts, WhatTheSampleDecidesDoesNotDependOnTheParts) {
       EXPECT_NEAR(*one.certificate().bound, *other.certificate().bound, 1e-6);
     }
     EXPECT_EQ(one.certificate().held_out, 100U);
+  }
+}
+
+// The map is learned from the sample, at one holder, and all rows are mapped by it.
+TEST(FitParts, ANamedMapOfMoreRowsThanTheSample) {
+  const Made made(900, 500, 4, 2, false, false, true, 11);
+  for (const char* generalize : {"train", "views"}) {
+    FitOptions options = all_fixed("log", generalize);
+    options.features = "nystroem:20";
+    const PartsOptions how{"test", 200, 50};
+    const Classifier one = apart(made, options, 1, how)[0];
+    const std::vector<Classifier> models = apart(made, options, 2, how);
+    expect_same(one, models[0], made.target.view(), generalize);
+    EXPECT_EQ(models[1].to_json(), models[0].to_json()) << generalize;
+    EXPECT_THAT(models[0].to_json().dump(), testing::HasSubstr("nystroem")) << generalize;
+    EXPECT_EQ(models[0].report().parts->rows, 900U);
+    EXPECT_LE(models[0].report().parts->sample_rows, 220U);
   }
 }
 

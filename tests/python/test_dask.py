@@ -1,5 +1,6 @@
 """covshift.dask: the same model as one process, whatever the partitions and whatever happens to workers."""
 
+import asyncio
 import inspect
 import json
 import os
@@ -248,11 +249,106 @@ def test_a_killed_worker_changes_nothing(client, data, monkeypatch):
     client.wait_for_workers(2)
 
 
+def test_a_worker_that_leaves_while_totals_are_handed_out(client, data, monkeypatch):
+    X, y, X_target = data
+    scatter, failed = client.scatter, []
+
+    def failing(*args, **options):
+        if len(failed) < 2:
+            failed.append(True)
+            raise distributed.TimeoutError if len(failed) == 1 else distributed.comm.CommClosedError("gone")
+        return scatter(*args, **options)
+
+    monkeypatch.setattr(_parts, "_SMALL", 1)
+    monkeypatch.setattr(client, "scatter", failing)
+    found = covshift.dask.RobustClassifier(generalize="train", lam=0.01, client=client)
+    found.fit(as_array(X, 4), as_array(y, 4), as_array(X_target, 2))
+    assert found.parts_["losses"] == 2
+    expect_same(found, covshift.robust(lam=0.01).fit(X, y, X_target), X_target)
+
+
 def test_nothing_is_left_on_workers(client, data):
     X, y, X_target = data
     model = covshift.dask.RobustClassifier(generalize="train", lam=0.01, client=client)
     model.fit(as_array(X, 4), as_array(y, 4), as_array(X_target, 2))
     assert eventually(lambda: parts_on(client) == 0)
+
+
+def test_not_even_parts_whose_keepers_went_to_disk(client, data, monkeypatch):
+    X, y, X_target = data
+    step, spilled = _parts.Fit._step, []
+
+    def spill(dask_worker):  # as under a limit of memory: the keeper is written, and not read again
+        keepers = [value for value in dask_worker.data.values() if type(value).__name__ == "Keeper"]
+        return len([pickle.dumps(keeper) for keeper in keepers])
+
+    def spilling(self):
+        if len(self._totals) == 5:
+            spilled.extend(client.run(spill).values())
+        return step(self)
+
+    monkeypatch.setattr(_parts.Fit, "_step", spilling)
+    model = covshift.dask.RobustClassifier(generalize="train", lam=0.01, client=client)
+    model.fit(as_array(X, 4), as_array(y, 4), as_array(X_target, 2))
+    assert sum(spilled) == 6
+    assert eventually(lambda: parts_on(client) == 0)
+
+
+class Cancellable:
+    def __init__(self):
+        self.cancelled = False
+
+    def cancel(self):
+        self.cancelled = True
+
+
+def test_keepers_end_only_their_own_part():
+    first, second, third = Cancellable(), Cancellable(), Cancellable()
+    keeper = _parts.Keeper.of("fit", 0, _parts.Running(first))
+    back = pickle.loads(pickle.dumps(keeper))
+    del keeper
+    assert not first.cancelled, "its copy keeps the part"
+    elsewhere = pickle.loads(pickle.dumps(back))
+    del back
+    replacement = _parts.Keeper.of("fit", 0, _parts.Running(second))
+    del elsewhere
+    assert not second.cancelled and ("fit", 0) in _parts._running
+    del replacement
+    assert second.cancelled and ("fit", 0) not in _parts._running
+
+    keeper = _parts.Keeper.of("fit", 1, _parts.Running(third))
+    pickle.dumps(keeper)
+    del keeper
+    asyncio.run(_parts.forget("another fit"))
+    assert not third.cancelled and ("fit", 1) in _parts._running
+    asyncio.run(_parts.forget("fit"))
+    assert third.cancelled and not _parts._running
+
+
+def test_a_paused_worker_is_named(data, monkeypatch):
+    X, y, X_target = data
+    monkeypatch.setattr(_parts, "_PAUSED", 1)
+    step, paused = _parts.Fit._step, []
+
+    def pause(dask_worker):
+        dask_worker.status = distributed.core.Status.paused
+
+    def pausing(self):
+        if len(self._totals) == 5:
+            paused.append(next(iter(self._located())))
+            self._client.run(pause, workers=paused)
+        return step(self)
+
+    monkeypatch.setattr(_parts.Fit, "_step", pausing)
+    # Without a limit nobody looks at the memory and lets the worker go on.
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, memory_limit=0
+    ) as cluster, distributed.Client(cluster, set_as_default=False) as own:
+        model = covshift.dask.RobustClassifier(generalize="train", lam=0.01, client=own)
+        with pytest.raises(RuntimeError, match=r"worker tcp://\S+ has been paused for 1 s.*more memory") as raised:
+            model.fit(as_array(X, 4), as_array(y, 4), as_array(X_target, 2))
+        assert paused[0] in str(raised.value)
+        assert eventually(lambda: parts_on(own) == 0)
 
 
 def test_ctrl_c_leaves_nothing_running(client, data):
@@ -317,6 +413,19 @@ def test_partitions_must_agree(client, data, frames):
     long = dd.from_delayed([covshift.dask.delayed(frame)] * 2, meta=frame.iloc[:0], verify_meta=False)
     with pytest.raises(ValueError, match="partition 2 of X has 240 rows, that of y has 7"):
         model.fit(long, short)
+    plain = covshift.lr(lam=0.1).fit(frame, answer)
+    with pytest.raises(ValueError, match="partition 2 of X has 240 rows, that of y 7; .* from one collection"):
+        covshift.dask.estimate(plain, long, short, long, client=client)
+
+
+def test_only_frames_name_the_label(client, data):
+    X, y, _ = data
+    model = covshift.dask.RobustClassifier(generalize="none", lam=0.01, client=client)
+    rows = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")).assign(answer=y), npartitions=2)
+    features = rows[list("abcd")]
+    assert model.fit(features, rows["answer"])._model.label == "answer"
+    assert model.fit(features, rows[["answer"]])._model.label == "answer"
+    assert model.fit(as_array(X, 2), as_array(y, 2))._model.label == "label", "not the key of a graph"
 
 
 def test_classes_are_the_union(client, data):
@@ -338,8 +447,16 @@ def test_classes_are_the_union(client, data):
 def test_versions_are_compared(client, data, monkeypatch):
     X, y, _ = data
     monkeypatch.setattr(_core, "__version__", "9.9.9")
+    model = covshift.dask.RobustClassifier(generalize="none", client=client)
     with pytest.raises(RuntimeError, match=r"this worker has covshift .*, the client has 9\.9\.9"):
-        covshift.dask.RobustClassifier(generalize="none", client=client).fit(as_array(X, 2), as_array(y, 2))
+        model.fit(as_array(X, 2), as_array(y, 2))
+
+    def unreadable(block):
+        raise OSError("the first task reads no rows")
+
+    X_bad = as_array(X, 2).map_blocks(unreadable, dtype=float, meta=X[:0])
+    with pytest.raises(RuntimeError, match=r"the client has 9\.9\.9"):
+        model.fit(X_bad, as_array(y, 2))
 
 
 # --- clients ---

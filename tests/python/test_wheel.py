@@ -73,7 +73,10 @@ def test_contents_and_metadata():
     data = {n.partition(".data/")[2] for n in names if ".data/" in n}
     assert "scripts/covshift" in data
     assert "data/share/man/man1/covshift-fit.1" in data
-    for field in (f"Version: {version()}", "License-Expression: BSD-3-Clause", "License-File: LICENSE"):
+    for field in (
+        f"Version: {version()}", "Author: covshift maintainers", "License-Expression: BSD-3-Clause", "License-File: LICENSE",
+        "Classifier: Programming Language :: Python :: 3.9", "Classifier: Programming Language :: Python :: 3.14",
+    ):
         assert field in metadata.splitlines()
 
 
