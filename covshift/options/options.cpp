@@ -12,6 +12,9 @@ using Type = OptionType;
 
 constexpr std::string_view column_prefix = "column:";
 
+/// Of a promise. Quantiles of Student's t overflow where the other side of 1 is lost to rounding.
+constexpr Range probability = between(1e-9, 1 - 1e-9);
+
 /// The parts of ALL,VIEW=column:NAME,...: what is said of all inputs, and of single views.
 struct ByView {
   std::string all;
@@ -299,8 +302,7 @@ Options model_options(ModelOptions& o) {
       list({"--classes", "classes"}, o.classes, "a,b,c",
            "Classes in order, for ordinal losses and cost matrices (default: sorted)"),
       text({"--weight"}, o.weight, "COLUMN", "Column of sample weights; 2 counts as the row twice"),
-      number({"--delta", "delta"}, fit.delta,
-             {.low = 0, .high = 1, .low_excluded = true, .high_excluded = true},
+      number({"--delta", "delta"}, fit.delta, probability,
              "Probability that the promised bound on the target loss may fail"),
       number({"--tolerance", "tol"}, fit.solve.tolerance, positive,
              "Duality gap to reach, relative to the objective"),
@@ -364,8 +366,7 @@ Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
 
 Options estimate_options(EstimateOptions& o) {
   return {
-      number({"--level", "level"}, o.level,
-             {.low = 0, .high = 1, .low_excluded = true, .high_excluded = true},
+      number({"--level", "level"}, o.level, probability,
              "Probability that an interval holds the true value"),
       ratio_option(o.ratio.method),
       ratio_lambda_option(o.ratio.lambda),
