@@ -43,6 +43,67 @@ class Mistakes(ProgramTest):
         for value in ("1e-9", "0.999999999"):
             self.run_ok("estimate", self.model, self.train, "--target", self.train, "--level", value)
 
+    # --- headers and encodings ---
+
+    def test_years_as_names(self):
+        rows = [[str(round(3 * float(x))) for x in row[:3]] + [str(int(row[3] == "ash"))] for row in self.rows]
+        years = self.write_rows("y.csv", ["2018", "2019", "2020", "2021"], rows)
+        note = ("covshift: warning: y.csv:1: the first line is taken as the names of the columns, because its numbers "
+                "lie beyond those below them; if that is wrong, say --header no\n")
+        result = self.run_ok("diagnose", years, years, "--json")
+        self.assertEqual(result.stderr.replace(self.folder + "/", ""), note)  # the second has these names
+        self.assertEqual(json.loads(result.stdout)["train_rows"], len(rows))
+        counted = self.write_rows("n.csv", ["1", "2", "3", "4"], rows)
+        self.assertEqual(
+            self.fit(counted, label="4"),
+            "covshift: warning: n.csv:1: the first line is taken as the names of the columns, because its numbers count "
+            "the columns: 1, 2, 3, ...; if that is wrong, say --header no\n")
+        # Without names, and asked for by its place.
+        self.assertEqual(self.fit(self.write_rows("d.csv", rows[0], rows[1:]), label="c4"), "")
+
+    def test_infinity_as_a_name(self):
+        rows = [[*row[:3], str(len(row[3]))] for row in self.rows]
+        train = self.write_rows("i.csv", ["inf", "nan", "2020", "2021"], rows)
+        result = self.run_ok("diagnose", train, train, "-q")
+        self.assertIn("i.csv:1: the first line is taken as the names of the columns", result.stderr)
+
+    def test_columns_that_are_really_called_c1(self):
+        self.fit(self.write_rows("c.csv", ["c1", "c2", "c3", "y"], self.rows))
+        rows = [row[:3] for row in self.rows[:9]]
+        for names, missing, more in ((["C1", "C2", "C3"], "c1", "; did you mean 'C1'?"),
+                                     (["c1", "c2", "zz"], "c3", "; did you mean 'c1'?")):
+            self.says(1, f"covshift: n.csv: the column '{missing}' of the training file is missing; add it, or leave it "
+                      f"out of training (--drop {missing}){more}\n", "predict", self.model,
+                      self.write_rows("n.csv", names, rows))
+        self.run_ok("predict", self.model, self.write_rows("n.csv", rows[0], rows[1:]))
+
+    def test_a_target_without_a_header(self):
+        self.fit(self.train)
+        new = self.write_rows("n.csv", self.rows[0][:3], [row[:3] for row in self.rows[1:]])
+        text = ("covshift: n.csv: this file has no header, but the columns of the training file have names; put the line "
+                "x1,x2,x3 at its top, in the order of its columns")
+        self.says(1, text + "; if its first line names them already, say --header yes\n", "predict", self.model, new)
+        self.says(1, text + "\n", "predict", self.model, new, "--header", "no")
+
+    def test_utf_16_without_a_mark(self):
+        text = "\n".join(",".join(row) for row in [self.header, *self.rows]) + "\n"
+        for encoding, byte in (("utf-16-le", 2), ("utf-16-be", 1)):
+            with open(self.path("u.csv"), "wb") as file:
+                file.write(text.encode(encoding))
+            self.says(1, f"covshift: u.csv:1: byte {byte} of this line is 0, which no text holds; if this is UTF-16, say "
+                      "--encoding utf-16, else remove it\n", "fit", self.path("u.csv"), "--label", "y", "-o", self.model)
+            self.fit(self.path("u.csv"), "--encoding", "utf-16")
+
+    def test_bytes_that_are_not_utf_16(self):
+        more = ("; name the file's own encoding (--encoding latin1 or windows-1252), or none if it is UTF-8\n")
+        for text, why in ((b"a,b\n1,x\n2,y\n", "no line would end in it"),
+                          (b"a,b\n1,x\n2,yy\n", "it has an odd number of bytes"),
+                          (b"a\0\n\0\0\xdcb\0", "byte 5 begins half a character")):
+            with open(self.path("u.csv"), "wb") as file:
+                file.write(text)
+            self.says(1, f"covshift: u.csv: this is not UTF-16, because {why}{more}", "diagnose", self.path("u.csv"),
+                      self.train, "--encoding", "utf-16")
+
 
 if __name__ == "__main__":
     unittest.main()
