@@ -1,8 +1,10 @@
 #include "cli/training.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "cli/output.hpp"
+#include "covshift/data/column_checks.hpp"
 
 namespace covshift::cli {
 namespace {
@@ -41,8 +43,15 @@ PreparedFiles read_files(const std::string& train, const std::string& target,
     throw CLI::ValidationError("--label", "name the column that holds the class");
   }
   if (!options.label.empty()) static_cast<void>(table.at(options.label));
-  Preparation preparation(table, options);
+  const Summary summary = summarise(table, options);
+  Preparation preparation(summary, options);
   PreparedRows train_rows = preparation.encode_training(table, common.threads);
+  if (!target.empty()) {  // where the target differs in them is not known yet
+    const std::vector<std::string> constants = constant_warnings(summary, nullptr);
+    std::erase_if(train_rows.warnings, [&](const std::string& warning) {
+      return std::find(constants.begin(), constants.end(), warning) != constants.end();
+    });
+  }
   print_warnings(train_rows);
   table = {};  // frees memory before the next file is read
   PreparedRows target_rows;
@@ -55,6 +64,7 @@ PreparedFiles read_files(const std::string& train, const std::string& target,
     table = read_data(target, other);
     kept = kept_columns(table, keep);
     target_rows = preparation.encode(table, common.threads);
+    for (const std::string& warning : constant_warnings(summary, &table)) warn(warning);
     table = {};
   }
   print_warnings(target_rows);

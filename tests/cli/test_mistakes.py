@@ -104,6 +104,28 @@ class Mistakes(ProgramTest):
             self.says(1, f"covshift: u.csv: this is not UTF-16, because {why}{more}", "diagnose", self.path("u.csv"),
                       self.train, "--encoding", "utf-16")
 
+    # --- columns ---
+
+    def test_constants_that_the_target_varies(self):
+        header = ["site", "v", "unit", *self.header]
+        train = self.write_rows("c.csv", header, [["A", 0, "mm", *row] for row in self.rows])
+        rows = [["B" if i % 2 else "A", i % 4 // 3, "mm", *row] for i, row in enumerate(self.target_rows)]
+        new = self.write_rows("n.csv", header, rows)
+        unseen = ("covshift: warning: n.csv:3: column 'site' has the category 'B', which training never saw (75 of 150 "
+                  "rows, 50%, have such categories); it is encoded as none of the known ones\n")
+        useless = ("covshift: warning: c.csv: one column has the same value in every row of both files ('unit') and "
+                   "cannot help; leave it out (--drop unit)\n")
+        varying = ("covshift: warning: n.csv: 2 columns have one value in training and others in 75 of 150 rows here "
+                   "('site', 'v'): nothing can be learnt about them, and these rows are unlike the training rows\n")
+        said = self.fit(train, "--target", new)
+        self.assertEqual(said, useless + varying + unseen)
+        result = self.run_ok("diagnose", train, new, "--label", "y", "-q")
+        self.assertEqual(result.stderr.replace(self.folder + "/", ""), useless + varying + unseen)
+        self.assertEqual(
+            self.fit(train),
+            "covshift: warning: c.csv: 3 columns have the same value in every row ('site', 'v', 'unit'): nothing can be "
+            "learnt about them; leave them out (--drop site,v,unit) unless new data have other values\n")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -109,8 +109,8 @@ class Tables(ProgramTest):
         self.assertEqual(
             self.fit(train),
             "covshift: warning: t.csv: column 'c1' numbers the rows; leave it out (--drop c1)\n"
-            "covshift: warning: t.csv: 2 columns have the same value in every row ('unit', 'site') and "
-            "cannot help; leave them out (--drop unit,site)\n",
+            "covshift: warning: t.csv: 2 columns have the same value in every row ('unit', 'site'): nothing can be "
+            "learnt about them; leave them out (--drop unit,site) unless new data have other values\n",
         )
 
     def test_dates(self):
