@@ -12,6 +12,7 @@ namespace {
 
 void run_export(const std::string& path, const std::string& output, const Common& common) {
   refuse_overwriting(output, {path});
+  check_output(output, common);
   const std::string file = to_onnx(Model::load(path));
   write_output(output, file);
   if (is_stdout(output)) return;

@@ -179,6 +179,7 @@ void check_status(const Solution& solution, bool accept_unconverged) {
 
 void run_fit(const FitFlags& flags, const Common& common) {
   check_call(flags, common);
+  check_output(flags.output, common);
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
   ModelOptions options = complete_options(flags, common);

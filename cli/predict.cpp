@@ -194,6 +194,7 @@ void gather_predicted(const Reducer& reducer, Predicted& all) {
 void run_predict(const PredictFlags& flags, const Common& common) {
   const std::string& output = flags.output;
   refuse_overwriting(output, {flags.model, flags.data});
+  check_output(output, common);
   const Model model = Model::load(flags.model);
   const std::vector<std::string> names = model.action_names();
   Predicted all;

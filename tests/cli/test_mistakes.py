@@ -126,6 +126,49 @@ class Mistakes(ProgramTest):
             "covshift: warning: c.csv: 3 columns have the same value in every row ('site', 'v', 'unit'): nothing can be "
             "learnt about them; leave them out (--drop site,v,unit) unless new data have other values\n")
 
+    # --- outputs ---
+
+    def test_two_names_of_one_output(self):
+        os.symlink("one.csv", self.path("link.csv"))  # which dangles
+        os.mkdir(self.path("folder"))
+        os.symlink("folder", self.path("other"))
+        for one, two in (("one.csv", "./one.csv"), ("one.csv", "link.csv"), ("link.csv", "one.csv"),
+                         ("folder/one.csv", "other/one.csv"), ("folder/../one.csv", "one.csv")):
+            with self.subTest(one=one, two=two):
+                result = subprocess.run(
+                    [os.path.abspath(PROGRAM), "sample", "t.csv", "--label", "y", "--train-output", one,
+                     "--target-output", two], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(result.returncode, 2)
+                self.assertEqual(result.stderr, f"--target-output: {two} would overwrite {one}, which this command uses; "
+                                 f"choose another name{MORE}")
+                self.assertFalse(os.path.exists(self.path("one.csv")))
+
+    def test_outputs_are_checked_before_the_work(self):
+        self.fit(self.train)
+        nowhere, missing = self.path("nowhere/x"), self.path("missing.csv")  # which would be found out while reading
+        calls = (
+            ["fit", missing, "--label", "y", "--method", "lr", "-o"],
+            ["predict", self.model, missing, "-o"],
+            ["export", missing, "-o"],
+            ["sample", missing, "--label", "y", "--target-output", self.path("b.csv"), "--train-output"],
+            ["sample", missing, "--label", "y", "--train-output", self.path("b.csv"), "--target-output"],
+            ["diagnose", missing, missing, "--report"],
+        )
+        for call in calls:
+            self.says(1, "covshift: nowhere/x: there is no folder nowhere; make it first\n", *call, nowhere)
+            result = self.assert_fails(1, *call, self.folder)
+            self.assertEqual(result.stderr, f"covshift: cannot write {self.folder}: it is a directory; nothing was written\n")
+            if call[-1] != "--report":
+                flag = "--output" if call[-1] == "-o" else call[-1]
+                self.says(2, f"{flag} must be the name of a file{MORE}", *call, "")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["model.json", "t.csv"])
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
+    def test_a_folder_that_is_not_writable(self):
+        os.mkdir(self.path("shut"), 0o500)
+        self.says(1, "covshift: shut/x: nothing can be written to the folder shut: Permission denied\n", "fit",
+                  self.path("missing.csv"), "--label", "y", "-o", self.path("shut/x"))
+
 
 if __name__ == "__main__":
     unittest.main()
