@@ -136,6 +136,7 @@ void check_call(const FitFlags& flags, const Common& common) {
   const FitOptions& fit = options.fit;
   refuse_overwriting(flags.output,
                      {flags.train, flags.target, views_file(options.views), cost_file(fit.loss)});
+  check_columns(options.columns, options.label);
   if (!options.weight.empty() && options.weight == options.label) {
     throw CLI::ValidationError("--weight", "the column of the class cannot be the weight as well");
   }

@@ -248,7 +248,7 @@ Json scores_json(const Model& model, const Scores& s) {
     confusion.push_back(confusion_row(s, y, actions.size()));
   }
   return {{"n", s.n},
-          {"accuracy", s.accuracy},
+          {"accuracy", s.abstained < 1 ? Json(s.accuracy) : Json(nullptr)},
           {"accuracy_of_decided", s.accuracy_of_decided},
           {"log_loss", s.log_loss},
           {"log_loss_bits", s.log_loss / std::log(2.0)},

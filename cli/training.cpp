@@ -1,7 +1,11 @@
 #include "cli/training.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include "cli/output.hpp"
 #include "covshift/data/column_checks.hpp"
@@ -21,6 +25,33 @@ std::vector<KeptColumn> kept_columns(const Table& table, const std::vector<std::
 }
 
 }  // namespace
+
+void check_columns(const ColumnOptions& columns, const std::string& label) {
+  using Named = std::pair<const char*, const std::vector<std::string>*>;
+  const auto has = [](const Named& option, const std::string& name) {
+    return std::find(option.second->begin(), option.second->end(), name) != option.second->end();
+  };
+  const std::array<Named, 3> kinds = {Named{"--numeric", &columns.numeric},
+                                      {"--categorical", &columns.categorical},
+                                      {"--dates", &columns.dates}};
+  for (const Named& option : {Named{"--drop", &columns.drop}, kinds[0], kinds[2]}) {
+    if (label.empty() || !has(option, label)) continue;
+    throw CLI::ValidationError(
+        option.first,
+        fmt::format("'{}' is the column of the class (--label), not an input", label));
+  }
+  for (std::size_t k = 1; k < kinds.size(); ++k) {
+    for (const std::string& name : *kinds[k].second) {
+      const auto other = std::find_if(kinds.begin(), kinds.begin() + k,
+                                      [&](const Named& before) { return has(before, name); });
+      if (other == kinds.begin() + k) continue;
+      throw CLI::ValidationError(
+          kinds[k].first,
+          fmt::format("{} names the column '{}' as well; it can only be one of both", other->first,
+                      name));
+    }
+  }
+}
 
 ReadOptions read_options(const PreparationOptions& options, const Common& common) {
   ReadOptions read = common.read;

@@ -31,6 +31,9 @@ struct PreparedFiles {
 PreparedFiles read_files(const std::string& train, const std::string& target,
                          const std::string& label, bool labelled, PreparationOptions options,
                          const Common& common);
+/// A usage error if what is said of columns contradicts itself: the label left out, or a column of
+/// numbers that is one of categories.
+void check_columns(const ColumnOptions& columns, const std::string& label);
 /// How the first file is read: labels, categories and dates as text.
 ReadOptions read_options(const PreparationOptions& options, const Common& common);
 void print_warnings(const PreparedRows& rows);

@@ -126,6 +126,33 @@ class Mistakes(ProgramTest):
             "covshift: warning: c.csv: 3 columns have the same value in every row ('site', 'v', 'unit'): nothing can be "
             "learnt about them; leave them out (--drop site,v,unit) unless new data have other values\n")
 
+    def test_columns_named_twice(self):
+        for command, more in (("fit", ("-o", self.model)), ("diagnose", (self.train,)), ("compare", (self.train,))):
+            call = (command, self.train, *more, "--label", "y")
+            for flag in ("--drop", "--numeric", "--dates"):
+                self.says(2, f"{flag}: 'y' is the column of the class (--label), not an input{MORE}", *call, flag, "x1,y")
+            for one, two in (("--numeric", "--categorical"), ("--numeric", "--dates"), ("--categorical", "--dates")):
+                self.says(2, f"{two}: {one} names the column 'x2' as well; it can only be one of both{MORE}", *call, one,
+                          "x1,x2", two, "x2")
+        # To keep a column is to leave it out, and the label may stand beside predictions.
+        self.assertEqual(self.fit(self.train, "--drop", "x1", "--keep", "x1,y"), "")
+        self.assertTrue(self.run_ok("predict", self.model, self.train).stdout.startswith("x1,y,predicted,"))
+
+    def test_missing_numbers_in_quotes(self):
+        rows = [[("NA", "?", "", row[0])[min(i % 9, 3)], *row[1:]] for i, row in enumerate(self.rows)]
+        text = "\n".join(",".join(f'"{x}"' for x in row) for row in [self.header, *rows]) + "\n"
+        report = self.run_json("fit", self.write("q.csv", text), "--label", "y", "--method", "lr", "--lambda", "0.01", "-o",
+                               self.model)
+        self.assertEqual(report["missing"]["columns"], {"x1": sum(not row[0][-1:].isdigit() for row in rows)})
+
+    def test_dates_written_in_two_ways(self):
+        dates = [f"2021-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(len(self.rows))]
+        dates[7] = "31.01.2020"
+        train = self.write_rows("d.csv", ["seen", *self.header], [[d, *row] for d, row in zip(dates, self.rows)])
+        self.says(1, "covshift: d.csv:9:1: column 'seen' should hold dates, but '31.01.2020' is not one, or their days and "
+                  "months are mixed; write them as 2020-01-31, 31.01.2020 or 01/31/2020, all in one way\n", "fit", train,
+                  "--label", "y", "--method", "lr", "--dates", "seen", "-o", self.model)
+
     # --- outputs ---
 
     def test_two_names_of_one_output(self):

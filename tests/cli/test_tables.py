@@ -322,6 +322,7 @@ class Tables(ProgramTest):
         scores = self.run_json("evaluate", self.model, train)
         self.assertEqual((scores["coverage"], scores["log_loss"]), (0, None))
         self.assertIsNone(scores["accuracy_of_decided"])
+        self.assertIsNone(scores["accuracy"])
 
     def test_escape_sequences_are_shown_escaped(self):
         train = self.table("t.csv", ["a\x1b[31mb"], lambda i: [f"\x1b]0;p{i}\x07"])

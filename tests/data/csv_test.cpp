@@ -159,11 +159,16 @@ TEST(Csv, QuotesNewlinesAndCrlf) {
   EXPECT_EQ(t.lines.line_of(2), 6U);
 }
 
-TEST(Csv, QuotedMissingMarkersAreText) {
+TEST(Csv, QuotedMissingMarkersAreCategoriesButNotNumbers) {
   const Folder folder;
-  const Table t = read_table(folder.write("a.csv", "a,b\nx,\"NA\"\ny,NA\nz,\"\"\n"));
-  EXPECT_THAT(t.at("b").codes, ElementsAre(0, -1, -1));
-  EXPECT_THAT(t.at("b").levels, ElementsAre("NA"));
+  const Table t = read_table(
+      folder.write("a.csv", "a,b,c\nx,\"NA\",\"NA\"\ny,NA,1\nz,\"\",\"?\"\nz,u,\"\"\nz,u,\"2\"\n"));
+  EXPECT_THAT(t.at("b").codes, ElementsAre(0, -1, -1, 1, 1));
+  EXPECT_THAT(t.at("b").levels, ElementsAre("NA", "u"));
+  ASSERT_FALSE(t.at("c").categorical);
+  EXPECT_EQ(t.at("c").numbers[1], 1);
+  EXPECT_EQ(t.at("c").numbers[4], 2);
+  for (const std::size_t row : {0U, 2U, 3U}) EXPECT_TRUE(t.at("c").missing(row)) << row;
 }
 
 TEST(Csv, ByteOrderMarkAndNoFinalNewline) {
