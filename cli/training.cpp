@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "cli/output.hpp"
+#include "covshift/base/error.hpp"
+#include "covshift/base/names.hpp"
 #include "covshift/data/column_checks.hpp"
 
 namespace covshift::cli {
@@ -53,6 +55,23 @@ void check_columns(const ColumnOptions& columns, const std::string& label) {
   }
 }
 
+void check_classes(const Summary& train, const PreparationOptions& options) {
+  if (train.label() == nullptr) return;
+  std::vector<std::string> labels;
+  for (const auto& [text, count] : train.label()->levels) labels.push_back(text);
+  const Classes found = Classes::fit(labels);
+  const std::vector<std::string>& names = found.names();
+  for (const std::string& name : options.classes) {
+    if (found.index_of(name) >= 0) continue;
+    constexpr std::size_t shown = 12;
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    fail_input("{}: --classes names '{}', but column '{}' has the classes {}{}{}", train.source,
+               name, options.label,
+               fmt::join(known.begin(), known.begin() + std::min(known.size(), shown), ", "),
+               known.size() > shown ? ", ..." : "", suggestion(name, known));
+  }
+}
+
 ReadOptions read_options(const PreparationOptions& options, const Common& common) {
   ReadOptions read = common.read;
   read.threads = common.threads;
@@ -75,6 +94,7 @@ PreparedFiles read_files(const std::string& train, const std::string& target,
   }
   if (!options.label.empty()) static_cast<void>(table.at(options.label));
   const Summary summary = summarise(table, options);
+  check_classes(summary, options);
   Preparation preparation(summary, options);
   PreparedRows train_rows = preparation.encode_training(table, common.threads);
   if (!target.empty()) {  // where the target differs in them is not known yet

@@ -1,5 +1,6 @@
 #include "covshift/options/options.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "covshift/base/number.hpp"
@@ -65,6 +66,15 @@ std::vector<std::string_view> with(std::span<const std::string_view> words,
   return all;
 }
 
+/// Throws Error unless the text is one of the words, some of which end in a value (abstain:A).
+void check_form(const std::string& text, const std::vector<std::string_view>& known) {
+  const bool fits = std::any_of(known.begin(), known.end(), [&](std::string_view word) {
+    const std::size_t colon = word.find(':');
+    return colon == word.npos ? text == word : text.starts_with(word.substr(0, colon + 1));
+  });
+  if (!fits) fail_name("", text, known);
+}
+
 Options with_more(Options options, const Options& more) {
   options.insert(options.end(), more.begin(), more.end());
   return options;
@@ -98,6 +108,7 @@ Option loss_option(std::string& x) {
       "Loss instead of the method's own; absolute and squared need ordered classes, abstaining "
       "costs A, FILE has a row of costs for each action and a column for each class",
       [&x](const std::string& text) {
+        check_form(text, with(loss_names(), {"cost:FILE"}));
         if (!text.starts_with("cost:")) make_game(text, 3);
         x = text;
       });
@@ -135,7 +146,8 @@ Option model_ratio_option(ModelOptions& o) {
   option.set = [&o, estimated = option.set](const std::vector<std::string>& given) {
     const auto [text, columns] = by_view(given.at(0));
     for (const auto& [view, column] : columns) columns_of_view(o, view).ratio = column;
-    if (!column_name(text, o.ratio_column)) estimated({text});
+    if (column_name(text, o.ratio_column)) return;
+    estimated({one_of(text, with(names_of<RatioMethod>(), {"column:NAME"}))});
   };
   return option;
 }

@@ -159,7 +159,7 @@ class Tables(ProgramTest):
         for flags, says in (
             (["--label", "yy"], "there is no column 'yy'; its columns are x1, x2, x3, y; did you mean 'y'?"),
             (["--label", "y", "--drop", "x33"], "did you mean 'x3'?"),
-            (["--label", "y", "--classes", "ahs,birch,cedar"], "did you mean 'ahs'?"),
+            (["--label", "y", "--classes", "ahs,birch,cedar"], "did you mean 'ash'?"),
         ):
             self.assert_fails(1, "fit", train, "--method", "lr", "-o", self.model, *flags, says=[says])
         self.assert_fails(2, "fti", says=["did you mean 'fit'?"])
