@@ -107,6 +107,11 @@ Option output_file(std::string& path, const std::string& help, const char* flag)
   });
 }
 
+void check_model(const std::string& path) {
+  if (path != "-") return;
+  throw CLI::ValidationError("MODEL", "a model cannot come from standard input; name its file");
+}
+
 void check_output(const std::string& path, const Common& common) {
   if (path.empty() || path == "-") return;
   if (common.reducer == nullptr) {

@@ -64,6 +64,8 @@ Option output_file(std::string& path, const std::string& help, const char* flag 
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs,
                         const std::string& flag = "--output");
 
+/// A usage error if the model is to come from standard input: that is for data.
+void check_model(const std::string& path);
 /// Throws Error where the output (empty: none) could not be written: better before the work than
 /// after it.
 void check_output(const std::string& path, const Common& common);

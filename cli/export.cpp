@@ -11,6 +11,7 @@ namespace covshift::cli {
 namespace {
 
 void run_export(const std::string& path, const std::string& output, const Common& common) {
+  check_model(path);
   refuse_overwriting(output, {path});
   check_output(output, common);
   const std::string file = to_onnx(Model::load(path));

@@ -193,6 +193,7 @@ void gather_predicted(const Reducer& reducer, Predicted& all) {
 
 void run_predict(const PredictFlags& flags, const Common& common) {
   const std::string& output = flags.output;
+  check_model(flags.model);
   refuse_overwriting(output, {flags.model, flags.data});
   check_output(output, common);
   const Model model = Model::load(flags.model);
@@ -319,6 +320,7 @@ void note_unknown(const LabelCodes& codes, const std::string& data,
 }
 
 void run_evaluate(const EvaluateFlags& flags, const Common& common) {
+  check_model(flags.model);
   const Model model = Model::load(flags.model);
   const Preparation& preparation = model.preparation();
   const std::string& label = flags.label.empty() ? preparation.label() : flags.label;

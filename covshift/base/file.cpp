@@ -189,13 +189,24 @@ bool same_file(const std::string& one, const std::string& other) {
          a.st_ino == b.st_ino;
 }
 
-std::string read_whole(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    fail_file("cannot read {}: it is a directory", path);
+void check_readable(const std::string& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (failed == std::errc::too_many_symbolic_link_levels) {
+    fail_file("{}: this is a link that leads back to itself; name a file", path);
   }
+  if (!std::filesystem::exists(status)) {
+    fail_file("{}: there is no such file; check the path", path);
+  }
+  if (std::filesystem::is_directory(status)) {
+    fail_file("{}: this is a directory; name a file in it", path);
+  }
+}
+
+std::string read_whole(const std::string& path) {
+  check_readable(path);
   std::ifstream in(path, std::ios::binary);
-  if (!in) fail_file("cannot read {}: {}", path, std::strerror(errno));
+  if (!in) fail_file("{}: cannot be opened: {}", path, std::strerror(errno));
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

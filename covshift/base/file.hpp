@@ -29,6 +29,8 @@ bool same_file(const std::string& one, const std::string& other);
 /// The same for files that need not exist yet: true if writing to both would write to one file.
 bool same_place(const std::string& one, const std::string& other);
 
+/// Throws Error (file) if there is no such file, it is a directory or a link to itself.
+void check_readable(const std::string& path);
 /// The content of a file. Throws Error (file).
 std::string read_whole(const std::string& path);
 

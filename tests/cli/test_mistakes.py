@@ -43,6 +43,83 @@ class Mistakes(ProgramTest):
         for value in ("1e-9", "0.999999999"):
             self.run_ok("estimate", self.model, self.train, "--target", self.train, "--level", value)
 
+    def test_help(self):
+        overview = self.run_ok("--help").stdout
+        self.assertEqual(self.run_ok("help").stdout, overview)
+        self.assertEqual(self.run_ok("help", "fit").stdout, self.run_ok("fit", "--help").stdout)
+        self.assertNotEqual(self.run_ok("help", "fit").stdout, overview)
+        for words in (["help", "fti"], ["fti", "--help"], ["fti", "a.csv", "-h"]):
+            self.says(2, f"there is no command 'fti'; did you mean 'fit'?{MORE}", *words)
+        self.says(2, f"there is no command 'train'; did you mean 'fit'?{MORE}", "train", "--help")
+        self.says(2, f"there is no command 'frobnicate'{MORE}", "frobnicate", "--help")
+
+    def test_values_that_end_in_a_name_or_number(self):
+        fit = ("fit", self.train, "--target", self.train, "--label", "y", "-o", self.model)
+        losses = "log, zero-one, absolute, squared, abstain:A, hinge or cost:FILE"
+        ratios = "logistic, quadratic, gaussian, ulsif, rulsif, kliep, kmm, auto, none or column:NAME"
+        trusts = "train, test, views[:D], overlap[:D], temper:G or none"
+        for flag, value, text in (
+            ("--loss", "zero_one", f"--loss must be {losses}, not 'zero_one'; did you mean 'zero-one'?"),
+            ("--loss", "cost", f"--loss must be {losses}, not 'cost'; did you mean 'cost:FILE'?"),
+            ("--loss", "abstian:0.2", f"--loss must be {losses}, not 'abstian:0.2'; did you mean 'abstain:A'?"),
+            ("--ratio", "logistik", f"--ratio must be {ratios}, not 'logistik'; did you mean 'logistic'?"),
+            ("--ratio", "colum:w", f"--ratio must be {ratios}, not 'colum:w'; did you mean 'column:NAME'?"),
+            ("--generalize", "vews", f"--generalize: the assumption must be {trusts}, not 'vews'; did you mean 'views'?"),
+            ("--generalize", "tempr:0.5",
+             f"--generalize: the assumption must be {trusts}, not 'tempr:0.5'; did you mean 'temper:G'?"),
+        ):
+            with self.subTest(value):
+                self.says(2, text + MORE, *fit, flag, value)
+
+    def test_misspelt_classes(self):
+        self.says(1, "covshift: t.csv: --classes names 'birc', but column 'y' has the classes ash, birch, cedar; did you mean "
+                  "'birch'?\n", "fit", self.train, "--label", "y", "--classes", "ash,birc,cedar", "-o", self.model)
+
+    # --- files ---
+
+    def test_models_that_are_not_there(self):
+        for call in (("predict", "{}", self.train), ("evaluate", "{}", self.train), ("export", "{}", "-o", self.path("x.onnx"))):
+            def named(name):
+                return [word.replace("{}", name) for word in call]
+            self.says(2, f"MODEL: a model cannot come from standard input; name its file{MORE}", *named("-"))
+            self.says(1, "covshift: m.jsn: there is no such file; check the path\n", *named(self.path("m.jsn")))
+            result = self.assert_fails(1, *named(self.folder))
+            self.assertEqual(result.stderr, f"covshift: {self.folder}: this is a directory; name a file in it\n")
+
+    def test_links_that_lead_nowhere(self):
+        os.symlink("loop", self.path("loop"))
+        self.fit(self.train)
+        text = "covshift: loop: this is a link that leads back to itself; name a file\n"
+        self.says(1, text, "predict", self.model, self.path("loop"))
+        self.says(1, text, "predict", self.path("loop"), self.train)
+        self.says(1, text, "predict", self.model, self.path("loop"), "-o", self.path("p.csv"))
+
+    def test_ratios_that_are_too_large(self):
+        header = [*self.header, "w"]
+        train = self.write_rows("w.csv", header, [[*row, "1e300" if i == 4 else "1"] for i, row in enumerate(self.rows)])
+        self.says(1, "covshift: w.csv:6:5: the density ratio is 1e+300, which is too large; divide or cap the column 'w'\n",
+                  "fit", train, "--target", train, "--label", "y", "--method", "iw", "--ratio", "column:w", "-o", self.model)
+
+    def test_a_full_disk_is_one_line(self):
+        self.fit(self.train)
+        result = subprocess.run(["sh", "-c", f"{PROGRAM} predict {self.model} {self.train} > /dev/full"], check=False,
+                                capture_output=True, text=True, timeout=60)
+        self.assertEqual((result.returncode, result.stderr),
+                         (1, "covshift: cannot write to standard output: No space left on device\n"))
+
+    def test_marks_that_turn_the_direction_of_writing(self):
+        turned = "\u202egnp\u2066.exe"
+        rows = [[*row[:3], row[3] + turned] for row in self.rows]
+        train = self.write_rows("b.csv", ["x1", "x2" + turned, "x3", "y"], rows)
+        self.fit(train)
+        for more in ((), ("--json",)):
+            out = self.run_ok("evaluate", self.model, train, *more).stdout
+            self.assertIn("ash\\u202egnp\\u2066.exe", out)
+            self.assertNotRegex(out, "[\u202a-\u202e\u2066-\u2069]")
+        self.assertEqual(json.loads(out)["classes"][0], "ash" + turned)
+        self.says(1, "covshift: b.csv: there is no column 'z'; its columns are x1, x2\\u202egnp\\u2066.exe, x3, y\n", "fit",
+                  train, "--label", "z", "-o", self.model)
+
     # --- headers and encodings ---
 
     def test_years_as_names(self):
