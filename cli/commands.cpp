@@ -9,6 +9,7 @@
 
 #include "covshift/base/file.hpp"
 #include "covshift/data/read_table.hpp"
+#include "covshift/engine/agree.hpp"
 #include "covshift/options/options.hpp"
 
 namespace covshift::cli {
@@ -99,8 +100,27 @@ Option target_file(std::string& path) {
 Option label_column(std::string& name) {
   return text({"--label"}, name, "COLUMN", "Column of the class (svmlight files have their own)");
 }
-Option output_file(std::string& path, const std::string& help) {
-  return text({"-o,--output"}, path, "FILE", help);
+Option output_file(std::string& path, const std::string& help, const char* flag) {
+  return parsed({flag}, OptionType::text, "FILE", path, help, [&path](const std::string& given) {
+    if (given.empty()) fail_input("must be the name of a file");
+    path = given;
+  });
+}
+
+void check_model(const std::string& path) {
+  if (path != "-") return;
+  throw CLI::ValidationError("MODEL", "a model cannot come from standard input; name its file");
+}
+
+void check_output(const std::string& path, const Common& common) {
+  if (path.empty() || path == "-") return;
+  if (common.reducer == nullptr) {
+    check_writable(path);
+  } else {
+    agree(*common.reducer, [&] {
+      if (is_first(common)) check_writable(path);
+    });
+  }
 }
 
 std::string views_file(const std::string& views) {
@@ -119,9 +139,12 @@ void refuse_overwriting(const std::string& output, const std::vector<std::string
   }
   if (output.empty() || output == "-") return;
   std::error_code ignored;
-  const bool file = std::filesystem::is_regular_file(output, ignored);  // not a terminal or pipe
+  const auto status = std::filesystem::status(output, ignored);
+  // Not a terminal or pipe, which may well be input and output.
+  const bool file = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
   for (const std::string& input : inputs) {
-    if (output == input || (file && same_file(output, input))) {
+    if (input.empty() || input == "-") continue;
+    if (output == input || (file && same_place(output, input))) {
       throw CLI::ValidationError(
           flag, fmt::format("{} would overwrite {}, which this command uses; choose another name",
                             output, input));

@@ -57,11 +57,17 @@ Options operator+(Options options, Options more);
 Option train_file(std::string& path);
 Option target_file(std::string& path);
 Option label_column(std::string& name);
-Option output_file(std::string& path, const std::string& help);
+Option output_file(std::string& path, const std::string& help, const char* flag = "-o,--output");
 
 /// A usage error if two of the inputs are standard input, or the output is one of them: writing it
 /// would destroy what was read.
 void refuse_overwriting(const std::string& output, const std::vector<std::string>& inputs,
                         const std::string& flag = "--output");
+
+/// A usage error if the model is to come from standard input: that is for data.
+void check_model(const std::string& path);
+/// Throws Error where the output (empty: none) could not be written: better before the work than
+/// after it.
+void check_output(const std::string& path, const Common& common);
 
 }  // namespace covshift::cli

@@ -88,6 +88,7 @@ void run_compare(const CompareFlags& flags, const Common& common, const CLI::App
   refuse_overwriting(flags.report,
                      {flags.train, flags.target, flags.truth, views_file(flags.inputs.views)},
                      "--report");
+  check_columns(flags.inputs.columns, flags.label);
   check_report(flags.report);
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);

@@ -164,6 +164,7 @@ void add_diagnose(CLI::App& app, Common& common) {
   command.callback([flags, &common, &command] {
     refuse_overwriting(flags->report,
                        {flags->train, flags->target, views_file(flags->inputs.views)}, "--report");
+    check_columns(flags->inputs.columns, flags->label);
     check_report(flags->report);
     std::vector<KeptColumn> kept;
     const std::optional<Diagnosis> found = diagnose_files(*flags, common, command, kept);

@@ -11,7 +11,9 @@ namespace covshift::cli {
 namespace {
 
 void run_export(const std::string& path, const std::string& output, const Common& common) {
+  check_model(path);
   refuse_overwriting(output, {path});
+  check_output(output, common);
   const std::string file = to_onnx(Model::load(path));
   write_output(output, file);
   if (is_stdout(output)) return;

@@ -136,6 +136,7 @@ void check_call(const FitFlags& flags, const Common& common) {
   const FitOptions& fit = options.fit;
   refuse_overwriting(flags.output,
                      {flags.train, flags.target, views_file(options.views), cost_file(fit.loss)});
+  check_columns(options.columns, options.label);
   if (!options.weight.empty() && options.weight == options.label) {
     throw CLI::ValidationError("--weight", "the column of the class cannot be the weight as well");
   }
@@ -179,6 +180,7 @@ void check_status(const Solution& solution, bool accept_unconverged) {
 
 void run_fit(const FitFlags& flags, const Common& common) {
   check_call(flags, common);
+  check_output(flags.output, common);
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
   ModelOptions options = complete_options(flags, common);

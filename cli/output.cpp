@@ -30,13 +30,22 @@ void on_interrupt(int /*signal*/) {
   std::signal(SIGINT, leave);
 }
 
-/// The bytes of a control character at the start of the text: C0, DEL, or C1 in UTF-8.
-std::size_t control_length(std::string_view text) {
-  const auto byte = static_cast<unsigned char>(text[0]);
-  if (byte < 0x20 || byte == 0x7F) return 1;
-  const bool c1 =
-      byte == 0xC2 && text.size() > 1 && (static_cast<unsigned char>(text[1]) & 0xE0U) == 0x80U;
-  return c1 ? 2 : 0;
+/// A control character at the start of a text: C0, DEL, C1, or one that turns the direction of
+/// writing. No bytes: there is none.
+struct Control {
+  std::size_t bytes = 0;
+  unsigned code = 0;
+};
+Control control_at(std::string_view text) {
+  const auto byte = [&](std::size_t at) {
+    return at < text.size() ? static_cast<unsigned>(static_cast<unsigned char>(text[at])) : 0U;
+  };
+  if (byte(0) < 0x20 || byte(0) == 0x7F) return {1, byte(0)};
+  if (byte(0) == 0xC2 && (byte(1) & 0xE0U) == 0x80U) return {2, byte(1)};
+  if (byte(0) != 0xE2) return {};
+  const unsigned code = 0x2000U | (byte(1) & 0x3FU) << 6U | (byte(2) & 0x3FU);
+  const bool turns = (code >= 0x202A && code <= 0x202E) || (code >= 0x2066 && code <= 0x2069);
+  return turns && byte(1) >= 0x80 && byte(2) >= 0x80 ? Control{3, code} : Control{};
 }
 
 /// The number of UTF-8 characters: bytes that begin one.
@@ -58,13 +67,13 @@ void print_json(const nlohmann::ordered_json& object) {
       object.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t length =
-        text[at] == '\n' ? 0 : control_length(std::string_view(text).substr(at));
-    if (length == 0) {
+    const Control control =
+        text[at] == '\n' ? Control() : control_at(std::string_view(text).substr(at));
+    if (control.bytes == 0) {
       out += text[at++];
     } else {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned char>(text[at + length - 1]));
-      at += length;
+      out += fmt::format("\\u{:04x}", control.code);
+      at += control.bytes;
     }
   }
   fmt::print("{}\n", out);
@@ -100,18 +109,20 @@ std::string printable(std::string_view text, bool lines) {
   std::size_t invalid = first_invalid_utf8(text);  // from the start of what is left
   while (!text.empty()) {
     const bool byte = invalid == 0;
-    const std::size_t length = byte ? 1 : control_length(text);
-    if (length == 0 || (lines && text[0] == '\n')) {
+    const Control control =
+        byte ? Control{1, static_cast<unsigned char>(text[0])} : control_at(text);
+    if (control.bytes == 0 || (lines && text[0] == '\n')) {
       out += text[0];
       text.remove_prefix(1);
       if (invalid != std::string_view::npos) --invalid;
     } else {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[length - 1]));
-      text.remove_prefix(length);
+      out += control.code < 0x100 ? fmt::format("\\x{:02x}", control.code)
+                                  : fmt::format("\\u{:04x}", control.code);
+      text.remove_prefix(control.bytes);
       if (byte) {
         invalid = first_invalid_utf8(text);
       } else if (invalid != std::string_view::npos) {
-        invalid -= length;
+        invalid -= control.bytes;
       }
     }
   }

@@ -18,8 +18,8 @@ void print_table(const std::vector<std::vector<std::string>>& rows);
 /// take for a formula gets an apostrophe before it.
 std::string csv_field(std::string_view text, bool safe = false);
 
-/// The text without control characters, which could change what a terminal shows: \x1b. Line ends
-/// stay if `lines`.
+/// The text without control characters, which could change what a terminal shows: \x1b, and \u202e
+/// for those that turn the direction of writing. Line ends stay if `lines`.
 std::string printable(std::string_view text, bool lines = false);
 
 /// True for "-" and for any other name of standard output, which then gets the file alone.

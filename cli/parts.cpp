@@ -150,6 +150,7 @@ PreparedFiles read_parts(const std::string& train, const std::string& target,
   }
   std::size_t rows = 0;
   const Summary summary = learn(part, read, options, rows, reducer);
+  check_classes(summary, options);
   Preparation preparation(summary, options);
   PreparedRows train_rows =
       encode(part, preparation.read_options(read), preparation, true, rows, common);

@@ -193,7 +193,9 @@ void gather_predicted(const Reducer& reducer, Predicted& all) {
 
 void run_predict(const PredictFlags& flags, const Common& common) {
   const std::string& output = flags.output;
+  check_model(flags.model);
   refuse_overwriting(output, {flags.model, flags.data});
+  check_output(output, common);
   const Model model = Model::load(flags.model);
   const std::vector<std::string> names = model.action_names();
   Predicted all;
@@ -247,7 +249,7 @@ Json scores_json(const Model& model, const Scores& s) {
     confusion.push_back(confusion_row(s, y, actions.size()));
   }
   return {{"n", s.n},
-          {"accuracy", s.accuracy},
+          {"accuracy", s.abstained < 1 ? Json(s.accuracy) : Json(nullptr)},
           {"accuracy_of_decided", s.accuracy_of_decided},
           {"log_loss", s.log_loss},
           {"log_loss_bits", s.log_loss / std::log(2.0)},
@@ -318,6 +320,7 @@ void note_unknown(const LabelCodes& codes, const std::string& data,
 }
 
 void run_evaluate(const EvaluateFlags& flags, const Common& common) {
+  check_model(flags.model);
   const Model model = Model::load(flags.model);
   const Preparation& preparation = model.preparation();
   const std::string& label = flags.label.empty() ? preparation.label() : flags.label;

@@ -2,7 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
 #include <set>
+#include <system_error>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/output.hpp"
@@ -14,6 +20,37 @@ namespace {
 
 using namespace covshift;
 
+bool is_command(const cli::Common& common, std::string_view word) {
+  return std::any_of(common.commands.begin(), common.commands.end(),
+                     [&](const auto& own) { return own.first->get_name() == word; });
+}
+
+/// What people call commands elsewhere.
+std::string_view known_as(std::string_view word) {
+  constexpr auto others = std::to_array<std::pair<std::string_view, std::string_view>>(
+      {{"train", "fit"}, {"learn", "fit"}, {"score", "evaluate"}, {"test", "evaluate"}});
+  for (const auto& [other, own] : others) {
+    if (word == other) return own;
+  }
+  return {};
+}
+
+/// The arguments, where `help` asks as --help does, and a command that does not exist cannot be
+/// asked for help.
+std::vector<std::string> arguments(int argc, char** argv, const cli::Common& common) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty() || words[0].starts_with('-')) return words;
+  if (words[0] == "help") {
+    words.erase(words.begin());
+    if (words.empty() || words[0].starts_with('-')) return {"--help"};
+    words.resize(1);
+    if (is_command(common, words[0])) words.emplace_back("--help");
+  } else if (!is_command(common, words[0])) {
+    std::erase_if(words, [](const std::string& word) { return word == "-h" || word == "--help"; });
+  }
+  return words;
+}
+
 /// What is wrong with a call. An unknown command or flag comes first, with the one that it was
 /// probably meant to be: what else is missing may follow from it.
 std::string complaint(const CLI::App& app, const cli::Common& common, const CLI::Error& e) {
@@ -24,6 +61,9 @@ std::string complaint(const CLI::App& app, const cli::Common& common, const CLI:
     std::vector<std::string> known;
     if (no_command && option) {
       for (const CLI::Option* own : app.get_options()) known.push_back(own->get_name());
+    }
+    if (const std::string_view own = known_as(word); no_command && !own.empty()) {
+      return fmt::format("there is no command '{}'; did you mean '{}'?", word, own);
     }
     for (const auto& [command, options] : common.commands) {
       if (no_command && !option) known.push_back(command->get_name());
@@ -77,7 +117,9 @@ int run_command(int argc, char** argv, const Reducer* reducer) {
     }
   }
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = arguments(argc, argv, common);
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    app.parse(std::move(words));
     if (argc <= 1) fmt::print("{}", app.help());
   } catch (const CLI::ParseError& e) {
     // Help and version are not errors; everything else is a usage error.
@@ -88,6 +130,11 @@ int run_command(int argc, char** argv, const Reducer* reducer) {
     return e.kind() == Error::Kind::stopped ? 130 : 1;
   } catch (const std::bad_alloc&) {
     cli::message("out of memory; use fewer rows or columns");
+    return 1;
+  } catch (const std::system_error& e) {
+    // What printing failed with names no file: finish_output says that it is standard output.
+    if (std::ferror(stdout) == 0) cli::message(e.what());
+    errno = e.code().value();
     return 1;
   } catch (const std::exception& e) {
     cli::message(e.what());

@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "cli/next.hpp"
 #include "cli/output.hpp"
-#include "covshift/base/error.hpp"
+#include "covshift/base/file.hpp"
 #include "covshift/report/report.hpp"
 
 namespace covshift::cli {
@@ -35,10 +34,7 @@ Option report_file(std::string& path) {
 void check_report(const std::string& path) {
   if (path.empty()) return;
   if (!report_available()) report_page("", "", {});
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty() && !std::filesystem::is_directory(folder)) {
-    fail_file("{}: there is no folder {}; make it first", path, folder.string());
-  }
+  if (path != "-") check_writable(path);
 }
 
 void write_report(const std::string& path, const Made& made, const Json& data) {

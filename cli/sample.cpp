@@ -55,6 +55,8 @@ void run_sample(SampleFlags flags, const Common& common) {
   }
   refuse_overwriting(flags.train_output, {flags.data}, "--train-output");
   refuse_overwriting(flags.target_output, {flags.data, flags.train_output}, "--target-output");
+  check_output(flags.train_output, common);
+  check_output(flags.target_output, common);
   ReadOptions read = common.read;
   read.threads = common.threads;
   read.text_columns = {flags.label};
@@ -103,10 +105,11 @@ void add_sample(CLI::App& app, Common& common) {
               Options{required(text({"DATA"}, flags->data, "FILE",
                                     "Labelled data: a table of columns, not svmlight")),
                       required(text({"--label"}, flags->label, "COLUMN", "Column of the class")),
-                      required(text({"--train-output"}, flags->train_output, "FILE",
-                                    "CSV file for the training sample")),
-                      required(text({"--target-output"}, flags->target_output, "FILE",
-                                    "CSV file for the target sample, with its labels")),
+                      required(output_file(flags->train_output, "CSV file for the training sample",
+                                           "--train-output")),
+                      required(output_file(flags->target_output,
+                                           "CSV file for the target sample, with its labels",
+                                           "--target-output")),
                       text({"--feature"}, flags->feature, "random|COLUMN", "Column to split by")} +
                   sampling_options(flags->sampling) + file_options(common.read))
       .callback([flags, &common] { run_sample(*flags, common); });

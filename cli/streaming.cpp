@@ -95,6 +95,7 @@ StreamedFiles stream_files(const std::string& train, const std::string& target,
   find_label(blocks, read, options);
   const Learned learned = learn_columns(blocks, read, options);
   for (const std::string& note : learned.notes) warn(note);
+  check_classes(learned.summary, options);
   Preparation preparation(learned.summary, options);
   const std::size_t rows = learned.summary.rows;
   const std::size_t each =

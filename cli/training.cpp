@@ -1,8 +1,16 @@
 #include "cli/training.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <utility>
 
 #include "cli/output.hpp"
+#include "covshift/base/error.hpp"
+#include "covshift/base/names.hpp"
+#include "covshift/data/column_checks.hpp"
 
 namespace covshift::cli {
 namespace {
@@ -19,6 +27,50 @@ std::vector<KeptColumn> kept_columns(const Table& table, const std::vector<std::
 }
 
 }  // namespace
+
+void check_columns(const ColumnOptions& columns, const std::string& label) {
+  using Named = std::pair<const char*, const std::vector<std::string>*>;
+  const auto has = [](const Named& option, const std::string& name) {
+    return std::find(option.second->begin(), option.second->end(), name) != option.second->end();
+  };
+  const std::array<Named, 3> kinds = {Named{"--numeric", &columns.numeric},
+                                      {"--categorical", &columns.categorical},
+                                      {"--dates", &columns.dates}};
+  for (const Named& option : {Named{"--drop", &columns.drop}, kinds[0], kinds[2]}) {
+    if (label.empty() || !has(option, label)) continue;
+    throw CLI::ValidationError(
+        option.first,
+        fmt::format("'{}' is the column of the class (--label), not an input", label));
+  }
+  for (std::size_t k = 1; k < kinds.size(); ++k) {
+    for (const std::string& name : *kinds[k].second) {
+      const auto other = std::find_if(kinds.begin(), kinds.begin() + k,
+                                      [&](const Named& before) { return has(before, name); });
+      if (other == kinds.begin() + k) continue;
+      throw CLI::ValidationError(
+          kinds[k].first,
+          fmt::format("{} names the column '{}' as well; it can only be one of both", other->first,
+                      name));
+    }
+  }
+}
+
+void check_classes(const Summary& train, const PreparationOptions& options) {
+  if (train.label() == nullptr) return;
+  std::vector<std::string> labels;
+  for (const auto& [text, count] : train.label()->levels) labels.push_back(text);
+  const Classes found = Classes::fit(labels);
+  const std::vector<std::string>& names = found.names();
+  for (const std::string& name : options.classes) {
+    if (found.index_of(name) >= 0) continue;
+    constexpr std::size_t shown = 12;
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    fail_input("{}: --classes names '{}', but column '{}' has the classes {}{}{}", train.source,
+               name, options.label,
+               fmt::join(known.begin(), known.begin() + std::min(known.size(), shown), ", "),
+               known.size() > shown ? ", ..." : "", suggestion(name, known));
+  }
+}
 
 ReadOptions read_options(const PreparationOptions& options, const Common& common) {
   ReadOptions read = common.read;
@@ -41,8 +93,16 @@ PreparedFiles read_files(const std::string& train, const std::string& target,
     throw CLI::ValidationError("--label", "name the column that holds the class");
   }
   if (!options.label.empty()) static_cast<void>(table.at(options.label));
-  Preparation preparation(table, options);
+  const Summary summary = summarise(table, options);
+  check_classes(summary, options);
+  Preparation preparation(summary, options);
   PreparedRows train_rows = preparation.encode_training(table, common.threads);
+  if (!target.empty()) {  // where the target differs in them is not known yet
+    const std::vector<std::string> constants = constant_warnings(summary, nullptr);
+    std::erase_if(train_rows.warnings, [&](const std::string& warning) {
+      return std::find(constants.begin(), constants.end(), warning) != constants.end();
+    });
+  }
   print_warnings(train_rows);
   table = {};  // frees memory before the next file is read
   PreparedRows target_rows;
@@ -55,6 +115,7 @@ PreparedFiles read_files(const std::string& train, const std::string& target,
     table = read_data(target, other);
     kept = kept_columns(table, keep);
     target_rows = preparation.encode(table, common.threads);
+    for (const std::string& warning : constant_warnings(summary, &table)) warn(warning);
     table = {};
   }
   print_warnings(target_rows);

@@ -7,6 +7,7 @@
 #include "cli/commands.hpp"
 #include "covshift/data/preparation.hpp"
 #include "covshift/data/read_table.hpp"
+#include "covshift/data/summary.hpp"
 
 namespace covshift::cli {
 
@@ -31,6 +32,11 @@ struct PreparedFiles {
 PreparedFiles read_files(const std::string& train, const std::string& target,
                          const std::string& label, bool labelled, PreparationOptions options,
                          const Common& common);
+/// A usage error if what is said of columns contradicts itself: the label left out, or a column of
+/// numbers that is one of categories.
+void check_columns(const ColumnOptions& columns, const std::string& label);
+/// Throws Error if --classes names one that the label has not, with that which was probably meant.
+void check_classes(const Summary& train, const PreparationOptions& options);
 /// How the first file is read: labels, categories and dates as text.
 ReadOptions read_options(const PreparationOptions& options, const Common& common);
 void print_warnings(const PreparedRows& rows);

@@ -22,6 +22,23 @@ namespace {
 /// In the name of each temporary file, before six other characters.
 constexpr std::string_view draft_mark = ".covshift-";
 
+[[noreturn]] void fail_write(const std::string& path, const std::string& why) {
+  fail_file("cannot write {}: {}; nothing was written", path, why);
+}
+
+/// The target of a link, also of a dangling one; another path itself. `failed` for a loop.
+std::string followed(std::string path, std::error_code& failed) {
+  for (int links = 0; std::filesystem::is_symlink(path, failed); ++links) {
+    constexpr int most_links = 40;  // as Linux has it
+    const std::filesystem::path next = std::filesystem::read_symlink(path, failed);
+    if (links == most_links) failed = make_error_code(std::errc::too_many_symbolic_link_levels);
+    if (failed) return path;
+    path = (std::filesystem::path(path).parent_path() / next).string();
+  }
+  failed.clear();  // there need not be such a file
+  return path;
+}
+
 /// Removes the temporary files that killed runs left in a folder: those that nobody has locked.
 void remove_abandoned(const std::filesystem::path& folder) {
   std::error_code failed;
@@ -48,14 +65,8 @@ class Draft {
     std::error_code failed;
     const auto status = std::filesystem::status(path, failed);
     if (std::filesystem::is_directory(status)) fail("it is a directory");
-    // Rename onto the target of a link, not onto the link.
-    for (int links = 0; std::filesystem::is_symlink(target_, failed); ++links) {
-      constexpr int most_links = 40;  // as Linux has it
-      if (links == most_links) fail(std::strerror(ELOOP));
-      const std::filesystem::path next = std::filesystem::read_symlink(target_, failed);
-      if (failed) fail(failed.message());
-      target_ = (std::filesystem::path(target_).parent_path() / next).string();
-    }
+    target_ = followed(path, failed);  // rename onto the target of a link, not onto the link
+    if (failed) fail(failed.message());
     const bool exists = std::filesystem::exists(status);
     in_place_ = exists && !std::filesystem::is_regular_file(status);
     if (in_place_) {  // pipes and devices cannot be replaced
@@ -108,9 +119,7 @@ class Draft {
     } while (::fstat(file_, &status) == 0 && status.st_nlink == 0);
   }
 
-  [[noreturn]] void fail(const std::string& why) const {
-    fail_file("cannot write {}: {}; nothing was written", target_, why);
-  }
+  [[noreturn]] void fail(const std::string& why) const { fail_write(target_, why); }
 
   std::string target_;
   std::string name_;
@@ -139,6 +148,39 @@ void write_whole(std::span<const FileContent> files) {
   for (const auto& draft : drafts) draft->put_in_place();
 }
 
+void check_writable(const std::string& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (std::filesystem::is_directory(status)) fail_write(path, "it is a directory");
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    if (::access(path.c_str(), W_OK) != 0) fail_write(path, std::strerror(errno));
+    return;
+  }
+  const std::string target = followed(path, failed);
+  if (failed) fail_write(path, failed.message());
+  std::string folder = std::filesystem::path(target).parent_path().string();
+  if (folder.empty()) folder = ".";
+  if (!std::filesystem::is_directory(folder, failed)) {
+    fail_file("{}: there is no folder {}; make it first", path, folder);
+  }
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    fail_file("{}: nothing can be written to the folder {}: {}", path, folder,
+              std::strerror(errno));
+  }
+}
+
+bool same_place(const std::string& one, const std::string& other) {
+  if (same_file(one, other)) return true;
+  const auto place = [](const std::string& path) {
+    std::error_code failed;
+    const std::string target = followed(path, failed);
+    const std::filesystem::path whole = std::filesystem::absolute(target, failed);
+    const std::filesystem::path clean = std::filesystem::weakly_canonical(whole, failed);
+    return clean.empty() ? whole.lexically_normal() : clean;
+  };
+  return place(one) == place(other);
+}
+
 bool same_file(const std::string& one, const std::string& other) {
   // std::filesystem::equivalent compares no pipes, but standard output may be one.
   struct stat a {};
@@ -147,13 +189,24 @@ bool same_file(const std::string& one, const std::string& other) {
          a.st_ino == b.st_ino;
 }
 
-std::string read_whole(const std::string& path) {
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    fail_file("cannot read {}: it is a directory", path);
+void check_readable(const std::string& path) {
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (failed == std::errc::too_many_symbolic_link_levels) {
+    fail_file("{}: this is a link that leads back to itself; name a file", path);
   }
+  if (!std::filesystem::exists(status)) {
+    fail_file("{}: there is no such file; check the path", path);
+  }
+  if (std::filesystem::is_directory(status)) {
+    fail_file("{}: this is a directory; name a file in it", path);
+  }
+}
+
+std::string read_whole(const std::string& path) {
+  check_readable(path);
   std::ifstream in(path, std::ios::binary);
-  if (!in) fail_file("cannot read {}: {}", path, std::strerror(errno));
+  if (!in) fail_file("{}: cannot be opened: {}", path, std::strerror(errno));
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

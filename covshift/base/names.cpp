@@ -32,6 +32,35 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+/// The position of the word that the text was probably meant to be; words.size(): none is close.
+std::size_t nearest(std::string_view text, std::span<const std::string_view> words) {
+  std::size_t least = std::max<std::size_t>(text.size() / 3, 1) + 1;
+  std::size_t found = words.size();
+  for (std::size_t k = 0; k < words.size(); ++k) {
+    const std::size_t distance = edit_distance(lower(text), lower(words[k]));
+    // Words with nothing in common are not misspelt.
+    if (distance < least && distance < std::max(text.size(), words[k].size())) {
+      least = distance;
+      found = k;
+    }
+  }
+  return found;
+}
+
+std::string did_you_mean(std::string_view word) {
+  return fmt::format("; did you mean '{}'?", word);
+}
+
+/// The same for words that end in a value: views[:D], temper:G.
+std::string suggested_form(std::string_view text, std::span<const std::string_view> words) {
+  std::vector<std::string_view> stems;
+  for (const std::string_view word : words)
+    stems.push_back(word.substr(0, word.find_first_of("[:")));
+  const std::size_t k = nearest(text.substr(0, text.find(':')), stems);
+  if (k == words.size()) return "";
+  return did_you_mean(words[k].find('[') != std::string_view::npos ? stems[k] : words[k]);
+}
+
 }  // namespace
 
 std::string listed(std::span<const std::string_view> words, std::string_view last) {
@@ -44,23 +73,15 @@ std::string listed(std::span<const std::string_view> words, std::string_view las
 }
 
 std::string suggestion(std::string_view text, std::span<const std::string_view> words) {
-  std::size_t least = std::max<std::size_t>(text.size() / 3, 1) + 1;
-  std::string_view nearest;
-  for (const std::string_view word : words) {
-    const std::size_t distance = edit_distance(lower(text), lower(word));
-    // Words with nothing in common are not misspelt.
-    if (distance < least && distance < std::max(text.size(), word.size())) {
-      least = distance;
-      nearest = word;
-    }
-  }
-  return nearest.empty() ? "" : fmt::format("; did you mean '{}'?", nearest);
+  const std::size_t k = nearest(text, words);
+  return k == words.size() ? "" : did_you_mean(words[k]);
 }
 
 void fail_name(std::string_view what, std::string_view text,
                std::span<const std::string_view> known) {
+  const std::string whole = suggestion(text, known);
   fail_input("{}{}must be {}, not '{}'{}", what, what.empty() ? "" : " ", listed(known), text,
-             suggestion(text, known));
+             whole.empty() ? suggested_form(text, known) : whole);
 }
 
 }  // namespace covshift

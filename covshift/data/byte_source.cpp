@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/file.hpp"
 #include "covshift/base/large_vector.hpp"
 
 namespace covshift {
@@ -43,14 +44,7 @@ File open_file(const std::string& path) {
     if (!file) fail_file("stdin: cannot be read: {}", system_message(errno));
     return file;
   }
-  std::error_code status_error;
-  const auto status = std::filesystem::status(path, status_error);
-  if (!std::filesystem::exists(status)) {
-    fail_file("{}: there is no such file; check the path", path);
-  }
-  if (std::filesystem::is_directory(status)) {
-    fail_file("{}: this is a directory; name a file in it", path);
-  }
+  check_readable(path);
   File file(std::fopen(path.c_str(), "rb"));
   if (!file) fail_file("{}: cannot be opened: {}", path, system_message(errno));
   // Reads are large: a buffer would only add a copy.

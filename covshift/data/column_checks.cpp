@@ -152,33 +152,89 @@ void check_size(const Summary& train, const Encoder& encoder, std::vector<std::s
       train.source, name, *widest, train.rows, bytes / 1e9, name));
 }
 
+/// "one column has" or "3 columns have".
+std::string columns_have(std::size_t count) {
+  return count == 1 ? "one column has" : fmt::format("{} columns have", count);
+}
+
 void warn_of_useless(const Summary& train, const std::vector<std::string>& columns,
                      std::string_view what, std::vector<std::string>& out) {
   if (columns.empty()) return;
-  const bool one = columns.size() == 1;
   out.push_back(fmt::format("{}: {} {} ({}) and cannot help; leave {} out (--drop {})",
-                            train.source,
-                            one ? "one column has" : fmt::format("{} columns have", columns.size()),
-                            what, some(columns, ", "), one ? "it" : "them", some(columns, ",")));
+                            train.source, columns_have(columns.size()), what, some(columns, ", "),
+                            columns.size() == 1 ? "it" : "them", some(columns, ",")));
+}
+
+bool is_feature(const ColumnSummary& column) {
+  return column.role != ColumnSummary::Role::none && column.role != ColumnSummary::Role::label;
+}
+
+bool is_constant(const Summary& train, const ColumnSummary& column) {
+  return is_feature(column) && column.missing < train.rows && train.rows > 1 && column.same;
+}
+
+/// Marks the rows in which a column has another value than all training rows; false: none has.
+bool mark_others(const ColumnSummary& train, const Column& column, std::vector<char>& rows) {
+  bool any = false;
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    if (column.missing(row)) continue;
+    const bool same = train.text           ? column.text(row) == train.first_text
+                      : column.categorical ? parse_number(column.text(row)) == train.first
+                                           : column.numbers[row] == train.first;
+    if (same) continue;
+    rows[row] = 1;
+    any = true;
+  }
+  return any;
 }
 
 }  // namespace
 
+std::vector<std::string> constant_warnings(const Summary& train, const Table* target) {
+  std::vector<std::string> out;
+  if (train.svmlight || train.matrix) return out;
+  std::vector<std::string> still;  // also in the target, or it is not known
+  std::vector<std::string> varying;
+  std::vector<char> unlike(target != nullptr ? target->rows : 0, 0);
+  for (const ColumnSummary& column : train.columns) {
+    if (!is_constant(train, column)) continue;
+    const Column* const other = target != nullptr ? target->find(column.name) : nullptr;
+    const bool varies = other != nullptr && mark_others(column, *other, unlike);
+    (varies ? varying : still).push_back(column.name);
+  }
+  const auto pronoun = [](const auto& columns) { return columns.size() == 1 ? "it" : "them"; };
+  if (target != nullptr) {
+    warn_of_useless(train, still, "the same value in every row of both files", out);
+  } else if (!still.empty()) {
+    out.push_back(fmt::format(
+        "{}: {} the same value in every row ({}): nothing can be learnt about {}; leave {} out "
+        "(--drop {}) unless new data have other values",
+        train.source, columns_have(still.size()), some(still, ", "), pronoun(still), pronoun(still),
+        some(still, ",")));
+  }
+  if (!varying.empty()) {
+    out.push_back(fmt::format(
+        "{}: {} one value in training and others in {} of {} rows here ({}): nothing can be learnt "
+        "about {}, and these rows are unlike the training rows",
+        target->source, columns_have(varying.size()), std::count(unlike.begin(), unlike.end(), 1),
+        target->rows, some(varying, ", "), pronoun(varying)));
+  }
+  return out;
+}
+
 std::vector<std::string> column_warnings(const Summary& train, const Encoder& encoder) {
   std::vector<std::string> out;
   if (train.svmlight || train.matrix) return out;
-  std::vector<std::string> constants;
   std::vector<std::string> empty;
   std::array<Alike, 2> commas;
   std::size_t source = 0;
   for (const ColumnSummary& column : train.columns) {
-    using Role = ColumnSummary::Role;
-    if (column.role == Role::none || column.role == Role::label) continue;
+    if (!is_feature(column)) continue;
     const std::size_t s = source++;  // features are the encoder's, in this order
     if (column.missing == train.rows) {
       empty.push_back(column.name);
-    } else if (train.rows > 1 && column.same) {
-      constants.push_back(column.name);
+    } else if (is_constant(train, column)) {
+      continue;  // constant_warnings
     } else if (!column.text && train.rows >= few_rows && column.counts_up) {
       out.push_back(fmt::format("{}: column '{}' numbers the rows; leave it out (--drop {})",
                                 train.source, column.name, column.name));
@@ -198,7 +254,8 @@ std::vector<std::string> column_warnings(const Summary& train, const Encoder& en
     }
   }
   warn_of_commas(train, commas, out);
-  warn_of_useless(train, constants, "the same value in every row", out);
+  const std::vector<std::string> constants = constant_warnings(train, nullptr);
+  out.insert(out.end(), constants.begin(), constants.end());
   warn_of_useless(train, empty, "no value in any row", out);
   check_size(train, encoder, out);
   check_label(train, out);

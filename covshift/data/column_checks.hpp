@@ -15,4 +15,9 @@ namespace covshift {
 /// differ in capitals only. Remedies name the program's flags.
 std::vector<std::string> column_warnings(const Summary& train, const Encoder& encoder);
 
+/// The part of it about columns that are constant in training. With a target (null: not known) it
+/// is another one: a column that varies there should not be left out, for its rows are unlike those
+/// of training.
+std::vector<std::string> constant_warnings(const Summary& train, const Table* target);
+
 }  // namespace covshift

@@ -121,7 +121,9 @@ class ChunkParser {
   }
 
   double cell_value(std::size_t c, std::string_view text, bool quoted) {
-    if (quoted ? text.empty() : is_missing(text)) return missing_value;
+    // "NA" may be a category, but not a number.
+    const bool word = quoted && is_text_[c] != 0;
+    if (word ? text.empty() : is_missing(text)) return missing_value;
     if (is_text_[c] != 0) return static_cast<double>(out_.levels[c].code(text));
     if (const auto number = parse_number(text)) return *number;
     out_.not_numeric[c] = 1;

@@ -3,11 +3,32 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
 #include <unordered_set>
 
 #include "covshift/base/number.hpp"
+#include "covshift/data/readers.hpp"
 
 namespace covshift {
+namespace {
+
+/// Columns of a file without header are called c1, c2, ...
+bool is_place(const std::string& name) {
+  return name.starts_with('c') && parse_count(name.substr(1)).has_value();
+}
+
+/// The logarithm of the number of ways to choose k of n.
+double log_choices(std::size_t n, std::size_t k) {
+  double sum = 0;
+  for (std::size_t i = 0; i < k; ++i) {
+    sum += std::log(static_cast<double>(n - i) / static_cast<double>(i + 1));
+  }
+  return sum;
+}
+
+}  // namespace
 
 HeaderJudge::HeaderJudge(const std::vector<CsvField>& first,
                          const std::vector<std::string_view>& below, const RecordSyntax& syntax,
@@ -33,15 +54,69 @@ bool HeaderJudge::plain_words() const {
   return true;
 }
 
-bool HeaderJudge::counts(const std::vector<CsvField>& fields) const {
+bool HeaderJudge::counts(const std::vector<CsvField>& fields, std::size_t from) {
   constexpr std::size_t enough = 3;
-  std::size_t next = 0;
+  std::size_t next = from;
   for (const CsvField& field : fields) {
     const Kind kind = kind_of(field);
     if (kind == Kind::number && field.text != std::to_string(next++)) return false;
     if (kind == Kind::missing && &field != fields.data()) return false;
   }
-  return next >= enough;
+  return next - from >= enough;
+}
+
+HeaderJudge::Numbers HeaderJudge::whole_numbers() const {
+  Numbers found;
+  found.fresh = true;
+  std::unordered_set<std::string_view> seen;
+  std::vector<double> whole;
+  std::size_t beyond = 0;
+  double log_chance = 0;
+  bool infinite = false;
+  for (std::size_t c = 0; c < first_.size(); ++c) {
+    const CsvField& field = first_[c];
+    const Kind kind = kind_of(field);
+    if (field.text.empty() ? c > 0 : !seen.insert(field.text).second) return {};
+    const bool again = std::any_of(below_.begin(), below_.end(), [&](const auto& row) {
+      return row[c].text == field.text || (kind == Kind::missing && kind_of(row[c]) == kind);
+    });
+    found.fresh = found.fresh && kind != Kind::text && !again;
+    const double value = kind == Kind::number ? *parse_number(field.text) : INFINITY;
+    if (std::isinf(value)) {  // a word, of which names are as well made
+      if (again) return {};
+      infinite = infinite || kind == Kind::number;
+      continue;
+    }
+    if (!parse_count(field.text)) return {};
+    whole.push_back(value);
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    double count = 0;
+    for (const auto& row : below_) {
+      if (kind_of(row[c]) != Kind::number) continue;
+      const double other = *parse_number(row[c].text);
+      low = std::min(low, other);
+      high = std::max(high, other);
+      ++count;
+    }
+    if (count == 0 || (value >= low && value <= high)) continue;
+    ++beyond;
+    log_chance += std::log(2 / (count + 1));
+  }
+  // No data may be infinite.
+  constexpr std::size_t enough = 5;
+  if (infinite && below_.size() >= enough) return {true, false, false};
+  if (whole.empty()) return {};
+  found.among = beyond < whole.size();
+  // Of rows in no order any one is the least or greatest of a column with probability 2/(n+1). With
+  // columns that know nothing of each other, so many would be beyond by a chance of less than 1 in
+  // 500, while about one file in a hundred has numbers for names: names are the better guess. But
+  // columns are often large together; so names are also in order, as years and wavelengths are and
+  // as a row of data seldom is. Other lines are data, and the user is told.
+  const bool ordered = std::is_sorted(whole.begin(), whole.end()) ||
+                       std::is_sorted(whole.begin(), whole.end(), std::greater<>());
+  found.names = ordered && log_choices(whole.size(), beyond) + log_chance < std::log(1.0 / 500);
+  return found;
 }
 
 bool HeaderJudge::repeated() const {
@@ -82,22 +157,52 @@ bool HeaderJudge::occurs_below(const std::string& name) const {
   });
 }
 
-HeaderGuess HeaderJudge::decide() const {
-  if (!options_.expected.empty()) {
-    std::unordered_set<std::string_view> fields;
-    for (const CsvField& field : first_) fields.insert(field.text);
-    const auto& names = options_.expected;
-    if (std::all_of(names.begin(), names.end(),
-                    [&](const std::string& name) { return fields.contains(name); })) {
-      return {true, {}};
-    }
-    // Columns of a file without header are called c1, c2, ...
-    if (std::all_of(names.begin(), names.end(), [](const std::string& name) {
-          return name.starts_with('c') && parse_count(name.substr(1));
-        })) {
-      return {false, {}};
+bool HeaderJudge::has_expected() const {
+  std::unordered_set<std::string> fields;
+  for (const CsvField& field : first_) fields.insert(to_lower(field.text));
+  return std::any_of(options_.expected.begin(), options_.expected.end(),
+                     [&](const std::string& name) { return fields.contains(to_lower(name)); });
+}
+
+std::optional<bool> HeaderJudge::by_expected() const {
+  const auto& names = options_.expected;
+  if (names.empty()) return std::nullopt;
+  std::unordered_set<std::string_view> fields;
+  for (const CsvField& field : first_) fields.insert(field.text);
+  if (std::all_of(names.begin(), names.end(),
+                  [&](const std::string& name) { return fields.contains(name); })) {
+    return true;
+  }
+  if (!std::all_of(names.begin(), names.end(), is_place)) return std::nullopt;
+  // The training file had no header, or columns that are really called so. Then words above
+  // numbers, or one of the names, are a header that lacks some columns.
+  return plain_words() && (unlike() < first_.size() || has_expected());
+}
+
+HeaderGuess HeaderJudge::by_numbers() const {
+  for (const std::size_t from : {std::size_t{0}, std::size_t{1}}) {
+    if (!counts(first_, from)) continue;
+    const bool again = std::any_of(below_.begin(), below_.end(),
+                                   [&](const auto& row) { return counts(row, from); });
+    if (again) return {false, "lines below it count as it does"};
+    return {true, fmt::format("its numbers count the columns: {}, {}, {}, ...", from, from + 1,
+                              from + 2)};
+  }
+  // A label called 2021 may also be a number of the data, but hardly only once.
+  for (const std::string& name : options_.text_columns) {
+    if (named(name) && !occurs_below(name)) {
+      return {true, fmt::format("it has the column {}", quoted_excerpt(name))};
     }
   }
+  const Numbers found = whole_numbers();
+  if (found.names) return {true, "its numbers lie beyond those below them"};
+  if (!found.fresh || below_.empty()) return {false, {}};
+  return {false, found.among ? "some of its numbers lie among those below them"
+                             : "too little shows that its numbers are names"};
+}
+
+HeaderGuess HeaderJudge::decide() const {
+  if (const std::optional<bool> known = by_expected()) return {*known, {}};
   if (plain_words()) {
     const bool asked = std::any_of(options_.text_columns.begin(), options_.text_columns.end(),
                                    [&](const std::string& name) { return named(name); });
@@ -113,17 +218,13 @@ HeaderGuess HeaderJudge::decide() const {
             fmt::format("its field {}, {}, is {} above {}", c + 1, quoted_excerpt(first_[c].text),
                         text ? "text" : "a number", text ? "numbers" : "text")};
   }
-  if (counts(first_) &&
-      std::none_of(below_.begin(), below_.end(), [&](const auto& row) { return counts(row); })) {
-    return {true, "its numbers count the columns: 0, 1, 2, ..."};
+  HeaderGuess guess = by_numbers();
+  const auto place = std::find_if(options_.text_columns.begin(), options_.text_columns.end(),
+                                  [](const std::string& name) { return is_place(name); });
+  if (guess.header && place != options_.text_columns.end()) {
+    return {false, fmt::format("the column {} was asked for", quoted_excerpt(*place))};
   }
-  // A label called 2021 may also be a number of the data, but hardly only once.
-  for (const std::string& name : options_.text_columns) {
-    if (named(name) && !occurs_below(name)) {
-      return {true, fmt::format("it has the column {}", quoted_excerpt(name))};
-    }
-  }
-  return {false, {}};
+  return guess;
 }
 
 }  // namespace covshift

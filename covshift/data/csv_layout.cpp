@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "covshift/base/error.hpp"
@@ -150,12 +151,52 @@ std::vector<std::string> header_names(const std::string& path, std::size_t line,
   return names;
 }
 
+/// A file without header has the columns that it should have only if these have no names either.
+void check_expected(const std::string& path, const CsvLayout& layout, const ReadOptions& options) {
+  const auto& expected = options.expected;
+  const std::unordered_set<std::string_view> own(layout.names.begin(), layout.names.end());
+  if (std::all_of(expected.begin(), expected.end(),
+                  [&](const std::string& name) { return own.contains(name); })) {
+    return;
+  }
+  constexpr std::size_t shown = 12;
+  const char between = layout.syntax.delimiter;
+  std::string line;
+  for (std::size_t k = 0; k < std::min(expected.size(), shown); ++k) {
+    line += (k == 0 ? "" : std::string(1, between)) + expected[k];
+  }
+  if (expected.size() > shown) line += fmt::format("{}...", between);
+  fail_input(
+      "{}: this file has no header, but the columns of the training file have names; put {} at its "
+      "top, in the order of its columns{}",
+      path,
+      own.size() == expected.size()
+          ? fmt::format("the line {}", line)
+          : fmt::format("a line with the names of its {} columns, among them {},", own.size(),
+                        line),
+      options.header == HeaderLine::detect
+          ? "; if its first line names them already, say --header yes"
+          : "");
+}
+
 }  // namespace
 
 std::vector<CsvField> split_record(std::string_view text, const RecordSyntax& syntax) {
   std::vector<CsvField> fields;
   each_field(text, syntax, [&](CsvField& field) { fields.push_back(std::exchange(field, {})); });
   return fields;
+}
+
+void refuse_zero(const std::string& path, std::size_t line, std::string_view text) {
+  const std::size_t zero = text.find('\0');
+  if (zero == std::string_view::npos) return;
+  const std::string_view before = text.substr(0, zero);
+  const auto lines = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+  const std::size_t start = lines == 0 ? 0 : before.rfind('\n') + 1;
+  fail_input(
+      "{}:{}: byte {} of this line is 0, which no text holds; if this is UTF-16, say --encoding "
+      "utf-16, else remove it",
+      path, line + lines, zero - start + 1);
 }
 
 CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std::string& head) {
@@ -197,6 +238,7 @@ CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std:
   };
   const std::size_t first_line = 1 + lines_in(0, record_start);
   const std::string_view record(head.data() + record_start, record_end - record_start);
+  refuse_zero(path, first_line, record);
   if (first_record_end(std::string(record) + '\n', layout.syntax) == 0) {
     fail_input(
         "{}:{}: a quote (\") in this row is never closed; close it, or double it to mean the "
@@ -228,6 +270,7 @@ CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std:
     for (std::size_t c = 0; c < fields.size(); ++c) {
       layout.names.push_back(fmt::format("c{}", c + 1));
     }
+    check_expected(path, layout, options);
   }
   return layout;
 }

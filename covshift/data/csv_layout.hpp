@@ -28,6 +28,9 @@ struct CsvLayout {
 /// The fields of the record at the start of `text`, which holds the whole record.
 std::vector<CsvField> split_record(std::string_view text, const RecordSyntax& syntax);
 
+/// Throws Error at a byte of zero; `line` is that of the start of `text`.
+void refuse_zero(const std::string& path, std::size_t line, std::string_view text);
+
 /// Reads ahead as far as needed; `head` receives what was read. Throws Error if there are no rows.
 CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std::string& head);
 

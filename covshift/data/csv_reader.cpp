@@ -205,6 +205,7 @@ class CsvRows {
     for (std::size_t k = 0; k < count_; ++k) {
       const CsvChunk& chunk = chunks_[k];
       if (chunk.problem) {
+        refuse_zero(source_.path(), line_, texts_[k]);  // which explains the problem
         fail_input("{}:{}:{}: {}", source_.path(), line_ + chunk.problem->line,
                    chunk.problem->field, chunk.problem->message);
       }

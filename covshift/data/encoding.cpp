@@ -45,24 +45,50 @@ std::string from_bytes(std::string_view bytes, bool windows) {
   return out;
 }
 
+[[noreturn]] void fail_utf16(const std::string& path, const std::string& why) {
+  fail_input(
+      "{}: this is not UTF-16, because {}; name the file's own encoding (--encoding latin1 or "
+      "windows-1252), or none if it is UTF-8",
+      path, why);
+}
+
+/// Two bytes as a number.
+std::uint32_t unit_at(std::string_view bytes, std::size_t at, bool big) {
+  const auto a = static_cast<unsigned char>(bytes[at]);
+  const auto b = static_cast<unsigned char>(bytes[at + 1]);
+  return static_cast<std::uint32_t>(big ? a << 8U | b : b << 8U | a);
+}
+
+/// How many line ends the text has in this order of bytes.
+std::size_t line_ends(std::string_view bytes, bool big) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at + 1 < bytes.size(); at += 2) {
+    const std::uint32_t c = unit_at(bytes, at, big);
+    count += c == '\n' || c == '\r' ? 1U : 0U;
+  }
+  return count;
+}
+
 std::string from_utf16(std::string_view bytes, const std::string& path) {
-  const bool big = bytes.starts_with("\xfe\xff");
-  if (has_utf16_mark(bytes)) bytes.remove_prefix(2);
-  const auto unit = [&](std::size_t at) {
-    const auto a = static_cast<unsigned char>(bytes[at]);
-    const auto b = static_cast<unsigned char>(bytes[at + 1]);
-    return static_cast<std::uint32_t>(big ? a << 8U | b : b << 8U | a);
-  };
+  bool big = bytes.starts_with("\xfe\xff");
+  if (has_utf16_mark(bytes)) {
+    bytes.remove_prefix(2);
+    if (bytes.size() % 2 != 0) fail_input("{}: the UTF-16 text ends within a character", path);
+  } else if (!bytes.empty()) {
+    if (bytes.size() % 2 != 0) fail_utf16(path, "it has an odd number of bytes");
+    const std::size_t little_ends = line_ends(bytes, false);
+    const std::size_t big_ends = line_ends(bytes, true);
+    if (little_ends + big_ends == 0) fail_utf16(path, "no line would end in it");
+    big = big_ends > little_ends;
+  }
   std::string out;
   out.reserve(bytes.size());
-  if (bytes.size() % 2 != 0) fail_input("{}: the UTF-16 text ends within a character", path);
   for (std::size_t at = 0; at < bytes.size(); at += 2) {
-    std::uint32_t c = unit(at);
+    std::uint32_t c = unit_at(bytes, at, big);
     if (c >= 0xD800 && c < 0xE000) {  // half of a pair
-      const std::uint32_t low = at + 2 < bytes.size() ? unit(at + 2) : 0;
+      const std::uint32_t low = at + 2 < bytes.size() ? unit_at(bytes, at + 2, big) : 0;
       if (c >= 0xDC00 || low < 0xDC00 || low >= 0xE000) {
-        fail_input("{}: byte {} is not UTF-16 text; name the file's encoding (--encoding)", path,
-                   at + 1);
+        fail_utf16(path, fmt::format("byte {} begins half a character", at + 1));
       }
       c = 0x10000 + ((c - 0xD800) << 10U) + (low - 0xDC00);
       at += 2;

@@ -14,7 +14,7 @@ enum class Encoding {
   utf8,
   latin1,
   windows1252,
-  utf16,  ///< of the mark's byte order, or little-endian without a mark
+  utf16,  ///< of the mark's byte order; without a mark that in which lines end
 };
 template <>
 inline constexpr auto names<Encoding> =

@@ -45,8 +45,8 @@ struct ReadOptions {
 /// Reads a whole file, or standard input ("-", as delimited text): .svm, .svmlight and .libsvm,
 /// .arff, .npy, anything else as delimited text (each also .gz). A column is numeric if all of its
 /// fields are numbers or missing (empty, NA, NaN, nan, ?), else categorical. Unquoted fields are
-/// trimmed; a quoted field is missing only if empty; blank lines are skipped. Columns without a
-/// name are c1, c2, ... Errors name "file:line:field".
+/// trimmed; a quoted field of a categorical column is missing only if empty; blank lines are
+/// skipped. Columns without a name are c1, c2, ... Errors name "file:line:field".
 Table read_table(const std::string& path, const ReadOptions& options = {});
 /// "CSV (.gz), svmlight, ARFF or NPY".
 std::string format_names();

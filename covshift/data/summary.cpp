@@ -100,13 +100,16 @@ void read_ways(const Table& part, const Column& from, ColumnSummary& to) {
       if (!level) level = ways_of(from.text(row), date);
       ways = *level;
     }
+    const auto here = [&] { return Spot{part.where(row, from), from.text(row)}; };
+    if (!to.unreadable) to.unreadable = here();
+    if ((to.ways & ways) == to.ways) continue;
     to.ways &= ways;
-    if (!to.unreadable || (ways == 0 && !to.unreadable_found)) {
-      to.unreadable = {part.where(row, from), from.text(row)};
+    for (unsigned before = 1; before <= ColumnSummary::all_ways; ++before) {
+      if (!to.clash[before] && (before & to.ways) == 0) to.clash[before] = here();
     }
-    to.unreadable_found = to.unreadable_found || ways == 0;
-    if (ways == 0) return;  // an error, whatever follows
+    if (to.ways == 0) break;  // an error, whatever follows
   }
+  if (to.clash.back()) to.unreadable = to.clash.back();
 }
 
 void look_at_numbers(const std::vector<double>& x, ColumnSummary& to) {
@@ -195,11 +198,12 @@ void append_column(ColumnSummary& own, ColumnSummary next, std::size_t own_rows,
   own.missing += next.missing;
   append_levels(own, next);
   if (!own.not_number) own.not_number = next.not_number;
-  own.ways &= next.ways;
-  if (!own.unreadable || (!own.unreadable_found && next.unreadable_found)) {
-    own.unreadable = next.unreadable;
+  for (unsigned before = 1; before <= ColumnSummary::all_ways; ++before) {
+    if (!own.clash[before]) own.clash[before] = next.clash[before & own.ways];
   }
-  own.unreadable_found = own.unreadable_found || next.unreadable_found;
+  own.ways &= next.ways;
+  if (!own.unreadable) own.unreadable = next.unreadable;
+  if (own.clash.back()) own.unreadable = own.clash.back();
   add_to(own.numbers, next.numbers);
   add_to(own.texts, next.texts);
   if (own.repeated && next.repeated) own.repeated->add(*next.repeated);
@@ -223,7 +227,7 @@ json column_json(const ColumnSummary& c) {
   }
   json out = {{"name", c.name},
               {"role", static_cast<int>(c.role)},
-              {"flags", {c.text, c.mixed, c.same, c.counts_up, c.whole, c.unreadable_found}},
+              {"flags", {c.text, c.mixed, c.same, c.counts_up, c.whole}},
               {"missing", c.missing},
               {"ends", {c.first, c.last}},
               {"first_text", c.first_text},
@@ -235,6 +239,8 @@ json column_json(const ColumnSummary& c) {
               {"numbers", c.numbers},
               {"texts", c.texts}};
   if (c.repeated) out["repeated"] = c.repeated->to_json();
+  if (c.ways == ColumnSummary::all_ways) return out;
+  for (const auto& spot : c.clash) out["clash"].push_back(spot_json(spot));
   return out;
 }
 
@@ -242,13 +248,12 @@ ColumnSummary column_from(const json& from) {
   ColumnSummary c;
   c.name = from.at("name").get<std::string>();
   c.role = static_cast<Role>(from.at("role").get<int>());
-  const auto flags = from.at("flags").get<std::array<bool, 6>>();
+  const auto flags = from.at("flags").get<std::array<bool, 5>>();
   c.text = flags[0];
   c.mixed = flags[1];
   c.same = flags[2];
   c.counts_up = flags[3];
   c.whole = flags[4];
-  c.unreadable_found = flags[5];
   c.missing = from.at("missing").get<std::size_t>();
   c.first = from.at("ends").at(0).get<double>();
   c.last = from.at("ends").at(1).get<double>();
@@ -262,6 +267,8 @@ ColumnSummary column_from(const json& from) {
   c.numbers = from.at("numbers").get<std::vector<double>>();
   c.texts = from.at("texts").get<std::vector<std::string>>();
   if (from.contains("repeated")) c.repeated = RepeatSample::from_json(from.at("repeated"));
+  if (!from.contains("clash")) return c;
+  for (std::size_t k = 0; k < c.clash.size(); ++k) c.clash[k] = spot_from(from["clash"].at(k));
   return c;
 }
 

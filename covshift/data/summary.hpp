@@ -1,6 +1,7 @@
 // What training rows say about their columns, in a form that several parts can put together.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -69,10 +70,12 @@ struct ColumnSummary {
   std::vector<Level> levels;
   std::optional<Spot> not_number;  ///< the first text that is no number
   /// Styled numbers and dates: the ways (bits, in the order of the names) in which every text
-  /// reads, and the first text that reads in none, or else the first of all.
-  unsigned ways = 7;
+  /// reads, and the first text that cannot be read as those before it, or else the first of all.
+  unsigned ways = all_ways;
   std::optional<Spot> unreadable;
-  bool unreadable_found = false;
+  static constexpr unsigned all_ways = 7;
+  /// That text if those of the parts before read in these ways.
+  std::array<std::optional<Spot>, all_ways + 1> clash;
   /// Every step-th row, NaN or empty where missing.
   std::vector<double> numbers;
   std::vector<std::string> texts;

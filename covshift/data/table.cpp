@@ -67,12 +67,17 @@ std::string Table::where(std::size_t row, const Column& column) const {
 
 const std::vector<double>& finite_numbers(const Table& table, const Column& column,
                                           std::string_view what) {
+  constexpr double most = 1e299;  // sums and products of a few must be finite, too
   for (std::size_t row = 0; row < table.rows; ++row) {
     const double value = column.categorical ? parse_number(column.text(row)).value_or(std::nan(""))
                                             : column.numbers[row];
     if (!std::isfinite(value)) {
       fail_input("{}: the {} is '{}'; it must be a finite number", table.where(row, column), what,
                  column.text(row));
+    }
+    if (std::abs(value) > most) {
+      fail_input("{}: the {} is {}, which is too large; divide or cap the column {}",
+                 table.where(row, column), what, value, quoted_excerpt(column.name));
     }
   }
   if (column.categorical) {

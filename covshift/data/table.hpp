@@ -88,8 +88,8 @@ struct Table {
   [[nodiscard]] std::string where(std::size_t row) const;
 };
 
-/// The numbers of a column; throws Error, naming the first that is not finite. `what` describes
-/// them in the message: "weight".
+/// The numbers of a column; throws Error, naming the first that is not finite, or nearly so.
+/// `what` describes them in the message: "weight".
 const std::vector<double>& finite_numbers(const Table& table, const Column& column,
                                           std::string_view what);
 

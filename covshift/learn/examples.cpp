@@ -61,7 +61,7 @@ Examples::Weights::Weights(const Problem& p, const Reducer& reducer) {
     if (log_a > log_weight_limit || (constant && log_w > log_weight_limit)) {
       throw Error(Error::Kind::numeric,
                   fmt::format("example {}: log weight{} = {} overflows a double (the limit is {}); "
-                              "regularise the density ratio more",
+                              "cap the density ratios, or regularise their estimate more",
                               i + 1, log_a > log_weight_limit ? " + log scale" : "",
                               log_a > log_weight_limit ? log_a : log_w, log_weight_limit));
     }

@@ -1,5 +1,6 @@
 #include "covshift/options/options.hpp"
 
+#include <algorithm>
 #include <set>
 
 #include "covshift/data/feature_map.hpp"
@@ -10,6 +11,9 @@ namespace {
 using Type = OptionType;
 
 constexpr std::string_view column_prefix = "column:";
+
+/// Of a promise. Quantiles of Student's t overflow where the other side of 1 is lost to rounding.
+constexpr Range probability = between(1e-9, 1 - 1e-9);
 
 /// The parts of ALL,VIEW=column:NAME,...: what is said of all inputs, and of single views.
 struct ByView {
@@ -59,6 +63,15 @@ std::vector<std::string_view> with(std::span<const std::string_view> words,
   return all;
 }
 
+/// Throws Error unless the text is one of the words, some of which end in a value (abstain:A).
+void check_form(const std::string& text, const std::vector<std::string_view>& known) {
+  const bool fits = std::any_of(known.begin(), known.end(), [&](std::string_view word) {
+    const std::size_t colon = word.find(':');
+    return colon == word.npos ? text == word : text.starts_with(word.substr(0, colon + 1));
+  });
+  if (!fits) fail_name("", text, known);
+}
+
 Options with_more(Options options, const Options& more) {
   options.insert(options.end(), more.begin(), more.end());
   return options;
@@ -92,6 +105,7 @@ Option loss_option(std::string& x) {
       "Loss instead of the method's own; absolute and squared need ordered classes, abstaining "
       "costs A, FILE has a row of costs for each action and a column for each class",
       [&x](const std::string& text) {
+        check_form(text, with(loss_names(), {"cost:FILE"}));
         if (!text.starts_with("cost:")) make_game(text, 3);
         x = text;
       });
@@ -125,7 +139,8 @@ Option model_ratio_option(ModelOptions& o) {
   option.set = [&o, estimated = option.set](const std::vector<std::string>& given) {
     const auto [text, columns] = by_view(given.at(0));
     for (const auto& [view, column] : columns) columns_of_view(o, view).ratio = column;
-    if (!column_name(text, o.ratio_column)) estimated({text});
+    if (column_name(text, o.ratio_column)) return;
+    estimated({one_of(text, with(names_of<RatioMethod>(), {"column:NAME"}))});
   };
   return option;
 }
@@ -287,8 +302,7 @@ Options model_options(ModelOptions& o) {
       list({"--classes", "classes"}, o.classes, "a,b,c",
            "Classes in order, for ordinal losses and cost matrices (default: sorted)"),
       text({"--weight"}, o.weight, "COLUMN", "Column of sample weights; 2 counts as the row twice"),
-      number({"--delta", "delta"}, fit.delta,
-             {.low = 0, .high = 1, .low_excluded = true, .high_excluded = true},
+      number({"--delta", "delta"}, fit.delta, probability,
              "Probability that the promised bound on the target loss may fail"),
       number({"--tolerance", "tol"}, fit.solve.tolerance, positive,
              "Duality gap to reach, relative to the objective"),
@@ -352,8 +366,7 @@ Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
 
 Options estimate_options(EstimateOptions& o) {
   return {
-      number({"--level", "level"}, o.level,
-             {.low = 0, .high = 1, .low_excluded = true, .high_excluded = true},
+      number({"--level", "level"}, o.level, probability,
              "Probability that an interval holds the true value"),
       ratio_option(o.ratio.method),
       ratio_lambda_option(o.ratio.lambda),

@@ -78,7 +78,7 @@ class Messages(ProgramTest):
         for text, arguments in (
             ("t.csv: there is no column 'Y'; its columns are x1, x2, x3, y; did you mean 'y'?", ["--label", "Y"]),
             ("t.csv: there is no column 'w'; its columns are x1, x2, x3, y", ["--label", "y", "--drop", "w"]),
-            ("t.csv: the class 'ash' is not in the list of classes given; did you mean 'ahs'?",
+            ("t.csv: --classes names 'ahs', but column 'y' has the classes ash, birch, cedar; did you mean 'ash'?",
              ["--label", "y", "--classes", "ahs,birch,cedar"]),
             ("ech: there is no such file; check the path; did you mean 'each'?", ["--label", "y", "--views", "ech"]),
         ):

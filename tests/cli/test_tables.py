@@ -109,8 +109,8 @@ class Tables(ProgramTest):
         self.assertEqual(
             self.fit(train),
             "covshift: warning: t.csv: column 'c1' numbers the rows; leave it out (--drop c1)\n"
-            "covshift: warning: t.csv: 2 columns have the same value in every row ('unit', 'site') and "
-            "cannot help; leave them out (--drop unit,site)\n",
+            "covshift: warning: t.csv: 2 columns have the same value in every row ('unit', 'site'): nothing can be "
+            "learnt about them; leave them out (--drop unit,site) unless new data have other values\n",
         )
 
     def test_dates(self):
@@ -159,7 +159,7 @@ class Tables(ProgramTest):
         for flags, says in (
             (["--label", "yy"], "there is no column 'yy'; its columns are x1, x2, x3, y; did you mean 'y'?"),
             (["--label", "y", "--drop", "x33"], "did you mean 'x3'?"),
-            (["--label", "y", "--classes", "ahs,birch,cedar"], "did you mean 'ahs'?"),
+            (["--label", "y", "--classes", "ahs,birch,cedar"], "did you mean 'ash'?"),
         ):
             self.assert_fails(1, "fit", train, "--method", "lr", "-o", self.model, *flags, says=[says])
         self.assert_fails(2, "fti", says=["did you mean 'fit'?"])
@@ -322,6 +322,7 @@ class Tables(ProgramTest):
         scores = self.run_json("evaluate", self.model, train)
         self.assertEqual((scores["coverage"], scores["log_loss"]), (0, None))
         self.assertIsNone(scores["accuracy_of_decided"])
+        self.assertIsNone(scores["accuracy"])
 
     def test_escape_sequences_are_shown_escaped(self):
         train = self.table("t.csv", ["a\x1b[31mb"], lambda i: [f"\x1b]0;p{i}\x07"])

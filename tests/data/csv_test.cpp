@@ -60,6 +60,72 @@ TEST(Csv, HeaderIsDetectedOrGiven) {
   EXPECT_THAT(names_of(read_table(folder.write("d.csv", ",x\n0,2\n"))), ElementsAre("c1", "x"));
 }
 
+/// Rows of whole numbers from 0 to 6.
+std::string small_numbers(const std::string& first, int columns) {
+  std::string text = first + '\n';
+  for (int row = 0; row < 60; ++row) {
+    for (int c = 0; c < columns; ++c) {
+      text += fmt::format("{}{}", c == 0 ? "" : ",", (row * (c + 3) + row / 7 + 2 * c * c + 1) % 7);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+TEST(Csv, FirstLinesOfNumbersAreNamesOrDataAndItIsSaid) {
+  const Folder folder;
+  struct Case {
+    std::string first;
+    bool header;
+    std::string because;  // empty: nothing is said
+  };
+  for (const Case& own : std::initializer_list<Case>{
+           {"2018,2019,2020,2021", true, "its numbers lie beyond those below them"},
+           {"inf,nan,2020,2021", true, "its numbers lie beyond those below them"},
+           {"1,2,3,4", true, "its numbers count the columns: 1, 2, 3, ..."},
+           {"0,1,2,3", true, "its numbers count the columns: 0, 1, 2, ..."},
+           // Large, but not in order, as names would be.
+           {"2020,2018,2021,2019", false, "too little shows that its numbers are names"},
+           // Data like those below.
+           {"6,2,5,1", false, ""},
+           {"2018,2,5,1", false, ""},
+           {"0.5,2019.5,3000.5,4000.5", false, ""}}) {
+    const Table t = read_table(folder.write("a.csv", small_numbers(own.first, 4)));
+    EXPECT_EQ(t.rows, own.header ? 60U : 61U) << own.first;
+    EXPECT_EQ(t.notes.empty(), own.because.empty()) << own.first;
+    if (own.because.empty()) continue;
+    EXPECT_EQ(t.notes.at(0).substr(t.notes.at(0).find(": ") + 2),
+              fmt::format("the first line is taken as {}, because {}; if that is wrong, say "
+                          "--header {}",
+                          own.header ? "the names of the columns" : "data (columns c1, c2, ...)",
+                          own.because, own.header ? "no" : "yes"));
+  }
+  const Table counting = read_table(folder.write("c.csv", "1,2,3\n1,2,3\n4,5,1\n"));
+  EXPECT_EQ(counting.rows, 3U);
+  EXPECT_THAT(counting.notes.at(0), HasSubstr("because lines below it count as it does"));
+  // Who asks for c4 takes it for data.
+  ReadOptions options;
+  options.text_columns = {"c4"};
+  const Table t = read_table(folder.write("b.csv", small_numbers("1,2,3,4", 4)), options);
+  EXPECT_EQ(t.rows, 61U);
+  EXPECT_THAT(t.notes.at(0), HasSubstr("because the column 'c4' was asked for"));
+}
+
+TEST(Csv, ColumnsThatAreCalledC1) {
+  const Folder folder;
+  ReadOptions options;
+  options.expected = {"c1", "c2"};
+  const auto names = [&](const char* text) {
+    return names_of(read_table(folder.write("a.csv", text), options));
+  };
+  EXPECT_THAT(names("C1,C2\n1,2\n3,4\n"), ElementsAre("C1", "C2"));
+  EXPECT_THAT(names("c1,zz\n1,2\n3,4\n"), ElementsAre("c1", "zz"));
+  EXPECT_THAT(names("C1,k\nx,y\nz,y\n"), ElementsAre("C1", "k"));
+  // The training file had no header.
+  EXPECT_THAT(names("5,6\n1,2\n3,4\n"), ElementsAre("c1", "c2"));
+  EXPECT_THAT(names("red,big\nblue,small\n"), ElementsAre("c1", "c2"));
+}
+
 TEST(Csv, DelimitersAreDetected) {
   const Folder folder;
   for (const std::string delimiter : {",", ";", "\t", " ", "   ", ", ", " \t"}) {
@@ -93,11 +159,16 @@ TEST(Csv, QuotesNewlinesAndCrlf) {
   EXPECT_EQ(t.lines.line_of(2), 6U);
 }
 
-TEST(Csv, QuotedMissingMarkersAreText) {
+TEST(Csv, QuotedMissingMarkersAreCategoriesButNotNumbers) {
   const Folder folder;
-  const Table t = read_table(folder.write("a.csv", "a,b\nx,\"NA\"\ny,NA\nz,\"\"\n"));
-  EXPECT_THAT(t.at("b").codes, ElementsAre(0, -1, -1));
-  EXPECT_THAT(t.at("b").levels, ElementsAre("NA"));
+  const Table t = read_table(
+      folder.write("a.csv", "a,b,c\nx,\"NA\",\"NA\"\ny,NA,1\nz,\"\",\"?\"\nz,u,\"\"\nz,u,\"2\"\n"));
+  EXPECT_THAT(t.at("b").codes, ElementsAre(0, -1, -1, 1, 1));
+  EXPECT_THAT(t.at("b").levels, ElementsAre("NA", "u"));
+  ASSERT_FALSE(t.at("c").categorical);
+  EXPECT_EQ(t.at("c").numbers[1], 1);
+  EXPECT_EQ(t.at("c").numbers[4], 2);
+  for (const std::size_t row : {0U, 2U, 3U}) EXPECT_TRUE(t.at("c").missing(row)) << row;
 }
 
 TEST(Csv, ByteOrderMarkAndNoFinalNewline) {
@@ -210,6 +281,29 @@ TEST(CsvErrors, NamesAndEncodings) {
               StartsWith("a.csv:1:3: the column name 'a' is used twice (fields 1 and 3)"));
   EXPECT_THAT(read_message(folder, folder.write("a.csv", "a,b\r1,2\r3,4\r")),
               StartsWith("a.csv:1:1: lines end with CR alone"));
+}
+
+TEST(CsvErrors, Utf16) {
+  const Folder folder;
+  const auto wide = [](std::string_view text, bool big) {
+    std::string out;
+    for (const char c : text) out += big ? std::string{'\0', c} : std::string{c, '\0'};
+    return out;
+  };
+  for (const bool big : {false, true}) {
+    const auto path = folder.write("a.csv", wide("x,y\n1,2\n3,4\n", big));
+    EXPECT_EQ(read_message(folder, path),
+              fmt::format("a.csv:1: byte {} of this line is 0, which no text holds; if this is "
+                          "UTF-16, say --encoding utf-16, else remove it",
+                          big ? 1 : 2));
+    ReadOptions options;
+    options.encoding = Encoding::utf16;
+    EXPECT_THAT(names_of(read_table(path, options)), ElementsAre("x", "y"));
+    EXPECT_EQ(read_table(path, options).rows, 2U);
+  }
+  EXPECT_EQ(read_message(folder, folder.write("b.csv", std::string("x,y\n1,2\n3\0\n", 11))),
+            "b.csv:3: byte 2 of this line is 0, which no text holds; if this is UTF-16, say "
+            "--encoding utf-16, else remove it");
 }
 
 TEST(Gzip, ReadsMembersAndRefusesDamage) {

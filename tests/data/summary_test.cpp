@@ -172,6 +172,30 @@ TEST(Summary, MediansOfLongColumnsDoNotDependOnTheParts) {
   }
 }
 
+TEST(Summary, TheFirstDateThatIsWrittenAnotherWayIsNamed) {
+  const Folder folder;
+  PreparationOptions options;
+  options.columns.dates = {"when"};
+  ReadOptions read;
+  read.header = HeaderLine::present;
+  read.text_columns = {"when"};
+  // The first may be read either way, the third only with the day first, the fifth only with the
+  // month first.
+  const std::vector<std::string> lines = {"0,01/02/2020", "0,",           "0,31/01/2020",
+                                          "0,05/06/2021", "0,02/28/2020", "0,soon"};
+  for (const auto& at : std::vector<std::vector<std::size_t>>{
+           {}, {1}, {2}, {3}, {4}, {1, 2, 3, 4, 5}, {2, 4}, {0, 5}}) {
+    EXPECT_THAT(message_of(folder,
+                           [&] {
+                             const Summary all = summary_of_parts(folder, "x,when", cut(lines, at),
+                                                                  options, read, false);
+                             const Preparation found(all, options);
+                           }),
+                HasSubstr("column 'when' should hold dates, but '02/28/2020' is not one, or their "
+                          "days and months are mixed"));
+  }
+}
+
 TEST(Summary, OfAMatrix) {
   std::vector<double> x;
   Random random(2);

@@ -78,7 +78,10 @@ TEST(Options, MessagesNameTheOptionAndItsValues) {
             "--folds must be a whole number from 2 to 1000000, not '2.5'");
   EXPECT_EQ(complaint(table, "--tolerance", {"nan"}),
             "--tolerance must be a number > 0, not 'nan'");
-  EXPECT_EQ(complaint(table, "--delta", {"1"}), "--delta must be a number in (0, 1), not '1'");
+  for (const char* const delta : {"1", "0", "1e-17"}) {
+    EXPECT_EQ(complaint(table, "--delta", {delta}),
+              fmt::format("--delta must be a number from 1e-09 to 0.999999999, not '{}'", delta));
+  }
   EXPECT_THAT(complaint(table, "--method", {"rubost"}), HasSubstr("did you mean 'robust'?"));
   EXPECT_THAT(complaint(table, "--loss", {"zero_one"}), HasSubstr("did you mean 'zero-one'?"));
   EXPECT_THAT(complaint(table, "--loss", {"abstain:A"}), HasSubstr("'A' is not a number"));

@@ -1,0 +1,278 @@
+"""What the program says of mistakes in calls and tables that people make, word for word."""
+
+import json
+import os
+import subprocess
+import unittest
+
+from program import PROGRAM, ProgramTest, shifted_data
+
+MORE = "\nRun with --help for more information.\n"
+
+
+class Mistakes(ProgramTest):
+    def setUp(self):
+        super().setUp()
+        self.header, self.rows, self.target_rows = shifted_data(seed=5)
+        self.model = self.path("model.json")
+        self.train = self.write_rows("t.csv", self.header, self.rows)
+
+    def fit(self, train, *flags, label="y"):
+        """Fits without choices; returns stderr without the folder's name."""
+        result = self.run_ok("fit", train, "--label", label, "--method", "lr", "--lambda", "0.01", "-q", "-o",
+                             self.model, *flags)
+        return result.stderr.replace(self.folder + "/", "")
+
+    def says(self, code, text, *arguments):
+        """The call fails with this code and says exactly this."""
+        result = self.assert_fails(code, *arguments)
+        self.assertEqual(result.stderr.replace(self.folder + "/", ""), text)
+
+    # --- options ---
+
+    def test_probabilities_of_promises_are_not_too_near_0_or_1(self):
+        more = "must be a number from 1e-09 to 0.999999999, not "
+        for value in ("1e-17", "0", "1"):
+            self.says(2, f"--delta {more}'{value}'{MORE}", "fit", self.train, "--label", "y", "--delta", value, "-o",
+                      self.model)
+        for value in ("0.9999999999999999", "1"):
+            self.says(2, f"--level {more}'{value}'{MORE}", "estimate", self.model, self.train, "--target", self.train,
+                      "--level", value)
+        self.run_ok("fit", self.train, "--target", self.train, "--label", "y", "--method", "robust", "--lambda", "0.01",
+                    "--delta", "1e-9", "-q", "-o", self.model)
+        for value in ("1e-9", "0.999999999"):
+            self.run_ok("estimate", self.model, self.train, "--target", self.train, "--level", value)
+
+    def test_help(self):
+        overview = self.run_ok("--help").stdout
+        self.assertEqual(self.run_ok("help").stdout, overview)
+        self.assertEqual(self.run_ok("help", "fit").stdout, self.run_ok("fit", "--help").stdout)
+        self.assertNotEqual(self.run_ok("help", "fit").stdout, overview)
+        for words in (["help", "fti"], ["fti", "--help"], ["fti", "a.csv", "-h"]):
+            self.says(2, f"there is no command 'fti'; did you mean 'fit'?{MORE}", *words)
+        self.says(2, f"there is no command 'train'; did you mean 'fit'?{MORE}", "train", "--help")
+        self.says(2, f"there is no command 'frobnicate'{MORE}", "frobnicate", "--help")
+
+    def test_values_that_end_in_a_name_or_number(self):
+        fit = ("fit", self.train, "--target", self.train, "--label", "y", "-o", self.model)
+        losses = "log, zero-one, absolute, squared, abstain:A, hinge or cost:FILE"
+        ratios = "logistic, quadratic, gaussian, ulsif, rulsif, kliep, kmm, auto, none or column:NAME"
+        trusts = "train, test, views[:D], overlap[:D], temper:G or none"
+        for flag, value, text in (
+            ("--loss", "zero_one", f"--loss must be {losses}, not 'zero_one'; did you mean 'zero-one'?"),
+            ("--loss", "cost", f"--loss must be {losses}, not 'cost'; did you mean 'cost:FILE'?"),
+            ("--loss", "abstian:0.2", f"--loss must be {losses}, not 'abstian:0.2'; did you mean 'abstain:A'?"),
+            ("--ratio", "logistik", f"--ratio must be {ratios}, not 'logistik'; did you mean 'logistic'?"),
+            ("--ratio", "colum:w", f"--ratio must be {ratios}, not 'colum:w'; did you mean 'column:NAME'?"),
+            ("--generalize", "vews", f"--generalize: the assumption must be {trusts}, not 'vews'; did you mean 'views'?"),
+            ("--generalize", "tempr:0.5",
+             f"--generalize: the assumption must be {trusts}, not 'tempr:0.5'; did you mean 'temper:G'?"),
+        ):
+            with self.subTest(value):
+                self.says(2, text + MORE, *fit, flag, value)
+
+    def test_misspelt_classes(self):
+        self.says(1, "covshift: t.csv: --classes names 'birc', but column 'y' has the classes ash, birch, cedar; did you mean "
+                  "'birch'?\n", "fit", self.train, "--label", "y", "--classes", "ash,birc,cedar", "-o", self.model)
+
+    # --- files ---
+
+    def test_models_that_are_not_there(self):
+        for call in (("predict", "{}", self.train), ("evaluate", "{}", self.train), ("export", "{}", "-o", self.path("x.onnx"))):
+            def named(name):
+                return [word.replace("{}", name) for word in call]
+            self.says(2, f"MODEL: a model cannot come from standard input; name its file{MORE}", *named("-"))
+            self.says(1, "covshift: m.jsn: there is no such file; check the path\n", *named(self.path("m.jsn")))
+            result = self.assert_fails(1, *named(self.folder))
+            self.assertEqual(result.stderr, f"covshift: {self.folder}: this is a directory; name a file in it\n")
+
+    def test_links_that_lead_nowhere(self):
+        os.symlink("loop", self.path("loop"))
+        self.fit(self.train)
+        text = "covshift: loop: this is a link that leads back to itself; name a file\n"
+        self.says(1, text, "predict", self.model, self.path("loop"))
+        self.says(1, text, "predict", self.path("loop"), self.train)
+        self.says(1, text, "predict", self.model, self.path("loop"), "-o", self.path("p.csv"))
+
+    def test_ratios_that_are_too_large(self):
+        header = [*self.header, "w"]
+        train = self.write_rows("w.csv", header, [[*row, "1e300" if i == 4 else "1"] for i, row in enumerate(self.rows)])
+        self.says(1, "covshift: w.csv:6:5: the density ratio is 1e+300, which is too large; divide or cap the column 'w'\n",
+                  "fit", train, "--target", train, "--label", "y", "--method", "iw", "--ratio", "column:w", "-o", self.model)
+
+    def test_a_full_disk_is_one_line(self):
+        self.fit(self.train)
+        result = subprocess.run(["sh", "-c", f"{PROGRAM} predict {self.model} {self.train} > /dev/full"], check=False,
+                                capture_output=True, text=True, timeout=60)
+        self.assertEqual((result.returncode, result.stderr),
+                         (1, "covshift: cannot write to standard output: No space left on device\n"))
+
+    def test_marks_that_turn_the_direction_of_writing(self):
+        turned = "\u202egnp\u2066.exe"
+        rows = [[*row[:3], row[3] + turned] for row in self.rows]
+        train = self.write_rows("b.csv", ["x1", "x2" + turned, "x3", "y"], rows)
+        self.fit(train)
+        for more in ((), ("--json",)):
+            out = self.run_ok("evaluate", self.model, train, *more).stdout
+            self.assertIn("ash\\u202egnp\\u2066.exe", out)
+            self.assertNotRegex(out, "[\u202a-\u202e\u2066-\u2069]")
+        self.assertEqual(json.loads(out)["classes"][0], "ash" + turned)
+        self.says(1, "covshift: b.csv: there is no column 'z'; its columns are x1, x2\\u202egnp\\u2066.exe, x3, y\n", "fit",
+                  train, "--label", "z", "-o", self.model)
+
+    # --- headers and encodings ---
+
+    def test_years_as_names(self):
+        rows = [[str(round(3 * float(x))) for x in row[:3]] + [str(int(row[3] == "ash"))] for row in self.rows]
+        years = self.write_rows("y.csv", ["2018", "2019", "2020", "2021"], rows)
+        note = ("covshift: warning: y.csv:1: the first line is taken as the names of the columns, because its numbers "
+                "lie beyond those below them; if that is wrong, say --header no\n")
+        result = self.run_ok("diagnose", years, years, "--json")
+        self.assertEqual(result.stderr.replace(self.folder + "/", ""), note)  # the second has these names
+        self.assertEqual(json.loads(result.stdout)["train_rows"], len(rows))
+        counted = self.write_rows("n.csv", ["1", "2", "3", "4"], rows)
+        self.assertEqual(
+            self.fit(counted, label="4"),
+            "covshift: warning: n.csv:1: the first line is taken as the names of the columns, because its numbers count "
+            "the columns: 1, 2, 3, ...; if that is wrong, say --header no\n")
+        # Without names, and asked for by its place.
+        self.assertEqual(self.fit(self.write_rows("d.csv", rows[0], rows[1:]), label="c4"), "")
+
+    def test_infinity_as_a_name(self):
+        rows = [[*row[:3], str(len(row[3]))] for row in self.rows]
+        train = self.write_rows("i.csv", ["inf", "nan", "2020", "2021"], rows)
+        result = self.run_ok("diagnose", train, train, "-q")
+        self.assertIn("i.csv:1: the first line is taken as the names of the columns", result.stderr)
+
+    def test_columns_that_are_really_called_c1(self):
+        self.fit(self.write_rows("c.csv", ["c1", "c2", "c3", "y"], self.rows))
+        rows = [row[:3] for row in self.rows[:9]]
+        for names, missing, more in ((["C1", "C2", "C3"], "c1", "; did you mean 'C1'?"),
+                                     (["c1", "c2", "zz"], "c3", "; did you mean 'c1'?")):
+            self.says(1, f"covshift: n.csv: the column '{missing}' of the training file is missing; add it, or leave it "
+                      f"out of training (--drop {missing}){more}\n", "predict", self.model,
+                      self.write_rows("n.csv", names, rows))
+        self.run_ok("predict", self.model, self.write_rows("n.csv", rows[0], rows[1:]))
+
+    def test_a_target_without_a_header(self):
+        self.fit(self.train)
+        new = self.write_rows("n.csv", self.rows[0][:3], [row[:3] for row in self.rows[1:]])
+        text = ("covshift: n.csv: this file has no header, but the columns of the training file have names; put the line "
+                "x1,x2,x3 at its top, in the order of its columns")
+        self.says(1, text + "; if its first line names them already, say --header yes\n", "predict", self.model, new)
+        self.says(1, text + "\n", "predict", self.model, new, "--header", "no")
+
+    def test_utf_16_without_a_mark(self):
+        text = "\n".join(",".join(row) for row in [self.header, *self.rows]) + "\n"
+        for encoding, byte in (("utf-16-le", 2), ("utf-16-be", 1)):
+            with open(self.path("u.csv"), "wb") as file:
+                file.write(text.encode(encoding))
+            self.says(1, f"covshift: u.csv:1: byte {byte} of this line is 0, which no text holds; if this is UTF-16, say "
+                      "--encoding utf-16, else remove it\n", "fit", self.path("u.csv"), "--label", "y", "-o", self.model)
+            self.fit(self.path("u.csv"), "--encoding", "utf-16")
+
+    def test_bytes_that_are_not_utf_16(self):
+        more = ("; name the file's own encoding (--encoding latin1 or windows-1252), or none if it is UTF-8\n")
+        for text, why in ((b"a,b\n1,x\n2,y\n", "no line would end in it"),
+                          (b"a,b\n1,x\n2,yy\n", "it has an odd number of bytes"),
+                          (b"a\0\n\0\0\xdcb\0", "byte 5 begins half a character")):
+            with open(self.path("u.csv"), "wb") as file:
+                file.write(text)
+            self.says(1, f"covshift: u.csv: this is not UTF-16, because {why}{more}", "diagnose", self.path("u.csv"),
+                      self.train, "--encoding", "utf-16")
+
+    # --- columns ---
+
+    def test_constants_that_the_target_varies(self):
+        header = ["site", "v", "unit", *self.header]
+        train = self.write_rows("c.csv", header, [["A", 0, "mm", *row] for row in self.rows])
+        rows = [["B" if i % 2 else "A", i % 4 // 3, "mm", *row] for i, row in enumerate(self.target_rows)]
+        new = self.write_rows("n.csv", header, rows)
+        unseen = ("covshift: warning: n.csv:3: column 'site' has the category 'B', which training never saw (75 of 150 "
+                  "rows, 50%, have such categories); it is encoded as none of the known ones\n")
+        useless = ("covshift: warning: c.csv: one column has the same value in every row of both files ('unit') and "
+                   "cannot help; leave it out (--drop unit)\n")
+        varying = ("covshift: warning: n.csv: 2 columns have one value in training and others in 75 of 150 rows here "
+                   "('site', 'v'): nothing can be learnt about them, and these rows are unlike the training rows\n")
+        said = self.fit(train, "--target", new)
+        self.assertEqual(said, useless + varying + unseen)
+        result = self.run_ok("diagnose", train, new, "--label", "y", "-q")
+        self.assertEqual(result.stderr.replace(self.folder + "/", ""), useless + varying + unseen)
+        self.assertEqual(
+            self.fit(train),
+            "covshift: warning: c.csv: 3 columns have the same value in every row ('site', 'v', 'unit'): nothing can be "
+            "learnt about them; leave them out (--drop site,v,unit) unless new data have other values\n")
+
+    def test_columns_named_twice(self):
+        for command, more in (("fit", ("-o", self.model)), ("diagnose", (self.train,)), ("compare", (self.train,))):
+            call = (command, self.train, *more, "--label", "y")
+            for flag in ("--drop", "--numeric", "--dates"):
+                self.says(2, f"{flag}: 'y' is the column of the class (--label), not an input{MORE}", *call, flag, "x1,y")
+            for one, two in (("--numeric", "--categorical"), ("--numeric", "--dates"), ("--categorical", "--dates")):
+                self.says(2, f"{two}: {one} names the column 'x2' as well; it can only be one of both{MORE}", *call, one,
+                          "x1,x2", two, "x2")
+        # To keep a column is to leave it out, and the label may stand beside predictions.
+        self.assertEqual(self.fit(self.train, "--drop", "x1", "--keep", "x1,y"), "")
+        self.assertTrue(self.run_ok("predict", self.model, self.train).stdout.startswith("x1,y,predicted,"))
+
+    def test_missing_numbers_in_quotes(self):
+        rows = [[("NA", "?", "", row[0])[min(i % 9, 3)], *row[1:]] for i, row in enumerate(self.rows)]
+        text = "\n".join(",".join(f'"{x}"' for x in row) for row in [self.header, *rows]) + "\n"
+        report = self.run_json("fit", self.write("q.csv", text), "--label", "y", "--method", "lr", "--lambda", "0.01", "-o",
+                               self.model)
+        self.assertEqual(report["missing"]["columns"], {"x1": sum(not row[0][-1:].isdigit() for row in rows)})
+
+    def test_dates_written_in_two_ways(self):
+        dates = [f"2021-{1 + i % 12:02}-{1 + i % 28:02}" for i in range(len(self.rows))]
+        dates[7] = "31.01.2020"
+        train = self.write_rows("d.csv", ["seen", *self.header], [[d, *row] for d, row in zip(dates, self.rows)])
+        self.says(1, "covshift: d.csv:9:1: column 'seen' should hold dates, but '31.01.2020' is not one, or their days and "
+                  "months are mixed; write them as 2020-01-31, 31.01.2020 or 01/31/2020, all in one way\n", "fit", train,
+                  "--label", "y", "--method", "lr", "--dates", "seen", "-o", self.model)
+
+    # --- outputs ---
+
+    def test_two_names_of_one_output(self):
+        os.symlink("one.csv", self.path("link.csv"))  # which dangles
+        os.mkdir(self.path("folder"))
+        os.symlink("folder", self.path("other"))
+        for one, two in (("one.csv", "./one.csv"), ("one.csv", "link.csv"), ("link.csv", "one.csv"),
+                         ("folder/one.csv", "other/one.csv"), ("folder/../one.csv", "one.csv")):
+            with self.subTest(one=one, two=two):
+                result = subprocess.run(
+                    [os.path.abspath(PROGRAM), "sample", "t.csv", "--label", "y", "--train-output", one,
+                     "--target-output", two], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual(result.returncode, 2)
+                self.assertEqual(result.stderr, f"--target-output: {two} would overwrite {one}, which this command uses; "
+                                 f"choose another name{MORE}")
+                self.assertFalse(os.path.exists(self.path("one.csv")))
+
+    def test_outputs_are_checked_before_the_work(self):
+        self.fit(self.train)
+        nowhere, missing = self.path("nowhere/x"), self.path("missing.csv")  # which would be found out while reading
+        calls = (
+            ["fit", missing, "--label", "y", "--method", "lr", "-o"],
+            ["predict", self.model, missing, "-o"],
+            ["export", missing, "-o"],
+            ["sample", missing, "--label", "y", "--target-output", self.path("b.csv"), "--train-output"],
+            ["sample", missing, "--label", "y", "--train-output", self.path("b.csv"), "--target-output"],
+            ["diagnose", missing, missing, "--report"],
+        )
+        for call in calls:
+            self.says(1, "covshift: nowhere/x: there is no folder nowhere; make it first\n", *call, nowhere)
+            result = self.assert_fails(1, *call, self.folder)
+            self.assertEqual(result.stderr, f"covshift: cannot write {self.folder}: it is a directory; nothing was written\n")
+            if call[-1] != "--report":
+                flag = "--output" if call[-1] == "-o" else call[-1]
+                self.says(2, f"{flag} must be the name of a file{MORE}", *call, "")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["model.json", "t.csv"])
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
+    def test_a_folder_that_is_not_writable(self):
+        os.mkdir(self.path("shut"), 0o500)
+        self.says(1, "covshift: shut/x: nothing can be written to the folder shut: Permission denied\n", "fit",
+                  self.path("missing.csv"), "--label", "y", "-o", self.path("shut/x"))
+
+
+if __name__ == "__main__":
+    unittest.main()
