@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,8 +29,9 @@ struct CsvLayout {
 /// The fields of the record at the start of `text`, which holds the whole record.
 std::vector<CsvField> split_record(std::string_view text, const RecordSyntax& syntax);
 
-/// Throws Error at a byte of zero; `line` is that of the start of `text`.
-void refuse_zero(const std::string& path, std::size_t line, std::string_view text);
+/// Throws Error at a byte of zero in the first lines; `line` is the number of the first.
+void refuse_zero(const std::string& path, std::size_t line, std::string_view text,
+                 std::size_t most_lines = SIZE_MAX);
 
 /// Reads ahead as far as needed; `head` receives what was read. Throws Error if there are no rows.
 CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std::string& head);
