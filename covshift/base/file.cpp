@@ -158,8 +158,8 @@ void check_writable(const std::string& path) {
   }
   const std::string target = followed(path, failed);
   if (failed) fail_write(path, failed.message());
-  std::string folder = std::filesystem::path(target).parent_path().string();
-  if (folder.empty()) folder = ".";
+  const std::filesystem::path parent = std::filesystem::path(target).parent_path();
+  const std::string folder = parent.empty() ? std::string(".") : parent.string();
   if (!std::filesystem::is_directory(folder, failed)) {
     fail_file("{}: there is no folder {}; make it first", path, folder);
   }
