@@ -93,9 +93,10 @@ PreparedFiles read_files(const std::string& train, const std::string& target,
     throw CLI::ValidationError("--label", "name the column that holds the class");
   }
   if (!options.label.empty()) static_cast<void>(table.at(options.label));
-  const Summary summary = summarise(table, options);
+  Summary summary = summarise(table, options);
   check_classes(summary, options);
   Preparation preparation(summary, options);
+  if (target.empty()) summary = {};  // it is as large as the file where columns are many
   PreparedRows train_rows = preparation.encode_training(table, common.threads);
   if (!target.empty()) {  // where the target differs in them is not known yet
     const std::vector<std::string> constants = constant_warnings(summary, nullptr);

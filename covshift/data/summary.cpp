@@ -88,6 +88,11 @@ unsigned ways_of(const std::string& text, bool date) {
   return ways;
 }
 
+void name_unreadable(ColumnSummary& column) {
+  const auto found = column.clash.find(ColumnSummary::all_ways);
+  if (found != column.clash.end()) column.unreadable = found->second;
+}
+
 /// Styled numbers and dates.
 void read_ways(const Table& part, const Column& from, ColumnSummary& to) {
   const bool date = to.role == Role::date;
@@ -105,11 +110,11 @@ void read_ways(const Table& part, const Column& from, ColumnSummary& to) {
     if ((to.ways & ways) == to.ways) continue;
     to.ways &= ways;
     for (unsigned before = 1; before <= ColumnSummary::all_ways; ++before) {
-      if (!to.clash[before] && (before & to.ways) == 0) to.clash[before] = here();
+      if ((before & to.ways) == 0) to.clash.try_emplace(before, here());
     }
     if (to.ways == 0) break;  // an error, whatever follows
   }
-  if (to.clash.back()) to.unreadable = to.clash.back();
+  name_unreadable(to);
 }
 
 void look_at_numbers(const std::vector<double>& x, ColumnSummary& to) {
@@ -199,11 +204,12 @@ void append_column(ColumnSummary& own, ColumnSummary next, std::size_t own_rows,
   append_levels(own, next);
   if (!own.not_number) own.not_number = next.not_number;
   for (unsigned before = 1; before <= ColumnSummary::all_ways; ++before) {
-    if (!own.clash[before]) own.clash[before] = next.clash[before & own.ways];
+    const auto theirs = next.clash.find(before & own.ways);
+    if (theirs != next.clash.end()) own.clash.try_emplace(before, theirs->second);
   }
   own.ways &= next.ways;
   if (!own.unreadable) own.unreadable = next.unreadable;
-  if (own.clash.back()) own.unreadable = own.clash.back();
+  name_unreadable(own);
   add_to(own.numbers, next.numbers);
   add_to(own.texts, next.texts);
   if (own.repeated && next.repeated) own.repeated->add(*next.repeated);
@@ -240,7 +246,7 @@ json column_json(const ColumnSummary& c) {
               {"texts", c.texts}};
   if (c.repeated) out["repeated"] = c.repeated->to_json();
   if (c.ways == ColumnSummary::all_ways) return out;
-  for (const auto& spot : c.clash) out["clash"].push_back(spot_json(spot));
+  for (const auto& [ways, spot] : c.clash) out["clash"].push_back({ways, spot_json(spot)});
   return out;
 }
 
@@ -268,7 +274,10 @@ ColumnSummary column_from(const json& from) {
   c.texts = from.at("texts").get<std::vector<std::string>>();
   if (from.contains("repeated")) c.repeated = RepeatSample::from_json(from.at("repeated"));
   if (!from.contains("clash")) return c;
-  for (std::size_t k = 0; k < c.clash.size(); ++k) c.clash[k] = spot_from(from["clash"].at(k));
+  for (const json& entry : from.at("clash")) {
+    if (const auto spot = spot_from(entry.at(1)))
+      c.clash.emplace(entry.at(0).get<unsigned>(), *spot);
+  }
   return c;
 }
 

@@ -1,9 +1,9 @@
 // What training rows say about their columns, in a form that several parts can put together.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -75,7 +75,7 @@ struct ColumnSummary {
   std::optional<Spot> unreadable;
   static constexpr unsigned all_ways = 7;
   /// That text if those of the parts before read in these ways.
-  std::array<std::optional<Spot>, all_ways + 1> clash;
+  std::map<unsigned, Spot> clash;
   /// Every step-th row, NaN or empty where missing.
   std::vector<double> numbers;
   std::vector<std::string> texts;

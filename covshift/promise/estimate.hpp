@@ -8,9 +8,11 @@
 
 #include "covshift/base/names.hpp"
 #include "covshift/data/matrix.hpp"
-#include "covshift/ratio/held_out.hpp"
+#include "covshift/ratio/ratio.hpp"
 
 namespace covshift {
+
+struct HeldOutRatio;
 
 enum class Performance {
   accuracy,  ///< share of rows whose likeliest class is theirs

@@ -61,7 +61,7 @@ class Diagnose(ProgramTest):
         self.assertLess(report["power"], 0.4)
         self.assertEqual((trust["answer"], trust["code"]), ("partly", "few-rows"))
         printed = self.run_ok("diagnose", *files, "--seed", 1).stdout
-        for text in (trust["headline"], *trust["evidence"], trust["next"], "a small one would not be"):
+        for text in (trust["headline"], *trust["evidence"], trust["next"], "too little power to detect a small one"):
             self.assertIn(text, printed)
 
     def test_false_alarms_are_at_the_nominal_level(self):

@@ -129,7 +129,7 @@ class Mistakes(ProgramTest):
                 "lie beyond those below them; if that is wrong, say --header no\n")
         result = self.run_ok("diagnose", years, years, "--json")
         self.assertEqual(result.stderr.replace(self.folder + "/", ""), note)  # the second has these names
-        self.assertEqual(json.loads(result.stdout)["train_rows"], len(rows))
+        self.assertEqual(json.loads(result.stdout)["train"], len(rows))
         counted = self.write_rows("n.csv", ["1", "2", "3", "4"], rows)
         self.assertEqual(
             self.fit(counted, label="4"),

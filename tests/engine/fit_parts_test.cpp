@@ -188,7 +188,13 @@ void expect_same(const Classifier& one, const Classifier& other, const MatrixVie
   EXPECT_NEAR(a.objective, b.objective, 1e-9 * std::max(1.0, std::abs(a.objective))) << what;
   EXPECT_EQ(b.status, Status::converged) << what;
   EXPECT_LE(b.gap, 1e-13 * std::max(1.0, std::abs(b.objective))) << what;
-  EXPECT_LT(largest_difference(one.predict(x).p, other.predict(x).p), 1e-6) << what;
+  const Predictions p = one.predict(x);
+  const Predictions q = other.predict(x);
+  if (one.game().label_costs()) {  // the hinge predicts 0 or 1, which ties of potentials decide
+    EXPECT_LT(largest_difference(p.psi, q.psi), 1e-5) << what;
+  } else {
+    EXPECT_LT(largest_difference(p.p, q.p), 1e-6) << what;
+  }
 }
 
 TEST(FitParts, IsTheFitToAllRowsForEveryAssumptionAndLoss) {
@@ -226,7 +232,8 @@ TEST(FitParts, SparseRowsAndRowsThatRepeat) {
       for (const char* generalize : every_assumption) {
         const FitOptions options = tight(loss, generalize);
         const Classifier whole = together(made, options);
-        for (const std::size_t parts : {1, 2, 4, 7}) {
+        // The others are the dense test's; sanitizers take their time.
+        for (const std::size_t parts : {1, 7}) {
           const std::string what = fmt::format("{} {} {} {}", sparse, loss, generalize, parts);
           expect_same(whole, apart(made, options, parts, {})[0], made.target.view(), what);
         }
