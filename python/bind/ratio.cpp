@@ -10,8 +10,8 @@
 namespace covshift::python {
 namespace {
 
-RatioModel fit(Data& data, Data* target, const std::vector<std::string>& names,
-               const std::optional<Vector<double>>& weight, const nb::dict& options) {
+RatioModel fit_ratio_model(Data& data, Data* target, const std::vector<std::string>& names,
+                           const std::optional<Vector<double>>& weight, const nb::dict& options) {
   RatioOptions ratio;
   PreparationOptions inputs;
   inputs.columns.missing = Missing::error;
@@ -28,7 +28,7 @@ RatioModel fit(Data& data, Data* target, const std::vector<std::string>& names,
   });
 }
 
-auto log_ratio(const RatioModel& model, Data& data, int threads) {
+auto log_of_ratio(const RatioModel& model, Data& data, int threads) {
   std::vector<double> out;
   {
     const nb::gil_scoped_release release;
@@ -74,7 +74,7 @@ nb::tuple sample(const Data& data, const nb::dict& options) {
 
 void bind_ratio(nb::module_& m) {
   nb::class_<RatioModel>(m, "Ratio", "A fitted density ratio.")
-      .def("log_ratio", &log_ratio, nb::arg("data"), nb::arg("threads"))
+      .def("log_ratio", &log_of_ratio, nb::arg("data"), nb::arg("threads"))
       .def_prop_ro("report", [](const RatioModel& r) { return r.ratio().report().dump(); })
       .def_prop_ro("method", [](const RatioModel& r) { return r.ratio().name(); })
       .def("to_text", &RatioModel::to_text)
@@ -82,7 +82,7 @@ void bind_ratio(nb::module_& m) {
       .def("__setstate__", [](RatioModel& r, const std::string& text) {
         new (&r) RatioModel(RatioModel::from_text(text, "a pickled density ratio"));
       });
-  m.def("fit_ratio", &fit, nb::arg("data"), nb::arg("target").none(), nb::arg("names"),
+  m.def("fit_ratio", &fit_ratio_model, nb::arg("data"), nb::arg("target").none(), nb::arg("names"),
         nb::arg("weight").none(), nb::arg("options"));
   m.def("biased_sample", &sample, nb::arg("data"), nb::arg("options"));
 }
