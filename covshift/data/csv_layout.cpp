@@ -187,13 +187,16 @@ std::vector<CsvField> split_record(std::string_view text, const RecordSyntax& sy
   return fields;
 }
 
-void refuse_zero(const std::string& path, std::size_t line, std::string_view text,
-                 std::size_t most_lines) {
+std::string_view line_at(std::string_view text, std::size_t number) {
+  for (; number > 0; --number) text.remove_prefix(std::min(text.size(), text.find('\n') + 1));
+  return text.substr(0, text.find('\n'));
+}
+
+void refuse_zero(const std::string& path, std::size_t line, std::string_view text) {
   const std::size_t zero = text.find('\0');
   if (zero == std::string_view::npos) return;
   const std::string_view before = text.substr(0, zero);
   const auto lines = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
-  if (lines >= most_lines) return;
   const std::size_t start = lines == 0 ? 0 : before.rfind('\n') + 1;
   fail_input(
       "{}:{}: byte {} of this line is 0, which no text holds; if this is UTF-16, say --encoding "

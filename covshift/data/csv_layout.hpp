@@ -29,9 +29,10 @@ struct CsvLayout {
 /// The fields of the record at the start of `text`, which holds the whole record.
 std::vector<CsvField> split_record(std::string_view text, const RecordSyntax& syntax);
 
-/// Throws Error at a byte of zero in the first lines; `line` is the number of the first.
-void refuse_zero(const std::string& path, std::size_t line, std::string_view text,
-                 std::size_t most_lines = SIZE_MAX);
+/// Line `number` of a text, from 0, without its end.
+std::string_view line_at(std::string_view text, std::size_t number);
+/// Throws Error at a byte of zero; `line` is the number of the text's first line.
+void refuse_zero(const std::string& path, std::size_t line, std::string_view text);
 
 /// Reads ahead as far as needed; `head` receives what was read. Throws Error if there are no rows.
 CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std::string& head);

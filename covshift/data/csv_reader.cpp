@@ -205,8 +205,9 @@ class CsvRows {
     for (std::size_t k = 0; k < count_; ++k) {
       const CsvChunk& chunk = chunks_[k];
       if (chunk.problem) {
-        // A byte of zero up to there explains it.
-        refuse_zero(source_.path(), line_, texts_[k], chunk.problem->line + 1);
+        // A byte of zero in that line explains it.
+        refuse_zero(source_.path(), line_ + chunk.problem->line,
+                    line_at(texts_[k], chunk.problem->line));
         fail_input("{}:{}:{}: {}", source_.path(), line_ + chunk.problem->line,
                    chunk.problem->field, chunk.problem->message);
       }
