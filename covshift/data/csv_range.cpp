@@ -150,7 +150,8 @@ std::vector<CsvRange> csv_ranges(const std::string& path, const ReadOptions& opt
     for (std::size_t k = 0; k < each; ++k) {
       Passage part;
       std::memcpy(&part, piece.data() + k * sizeof part, sizeof part);
-      starts.push_back({part.boundary[state], 0, lines + part.lines_before[state]});
+      starts.push_back(
+          {part.boundary[state], 0, static_cast<std::size_t>(lines + part.lines_before[state])});
       lines += part.lines;
       state = part.end[state];
     }
