@@ -140,7 +140,7 @@ void Judged::predict(const Table& table, PredictedRows& out) const {
   for (std::size_t i = 0; i < table.rows; ++i) {
     for (std::size_t k = 0; k < columns.size(); ++k) {
       const double p = (*columns[k])[i];
-      if (!(p >= 0 && p <= 1)) {
+      if (!(p >= 0 && p <= 1 + 1e-6)) {  // rounded sums, as the library allows
         const Column& column =
             table.at(fmt::format("{}{}", probability_prefix, classes_.names()[k]));
         fail_input("{}: '{}' is {}; probabilities lie between 0 and 1", table.where(i, column),

@@ -139,6 +139,16 @@ class Estimate(ProgramTest):
         self.assertAlmostEqual(json.loads(done.stdout)["effective_sample_size"], expected["effective_sample_size"], delta=5)
         self.assertIn("as identifiers do", done.stderr)
 
+    def test_probabilities_of_files(self):
+        header = ("x", "y", "p:no", "p:yes")
+        data = with_predictions(rows(60, 0, 2))
+        target = self.write_rows("n.csv", header, with_predictions(rows(50, 0, 3)))
+        rounded = self.write_rows("r.csv", header, [(*data[0][:2], 1 + 1e-9, 0), *data[1:]])
+        self.run_ok("estimate", rounded, "--target", target, "--label", "y")
+        wrong = self.write_rows("w.csv", header, [data[0], (*data[1][:2], -0.1, 1.1), *data[2:]])
+        self.assert_fails(1, "estimate", wrong, "--target", target, "--label", "y",
+                          says=["w.csv:3", "'p:no' is -0.1; probabilities lie between 0 and 1"])
+
     def test_cautions(self):
         # So strong a penalty that the ratio is 1: the weighted rows are not where the target is.
         plain, moved = (self.write_rows(name, ("x", "y", "p:no", "p:yes"), with_predictions(data))
