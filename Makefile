@@ -29,10 +29,8 @@ library:
 demo: all ## build and run the demonstration
 	@scripts/demo.sh
 
-test-mpi: all ## covshift under mpirun against one process, and the C++ example (installs OpenMPI)
+test-mpi: library ## covshift under mpirun against one process, and the C++ example (installs OpenMPI)
 	@scripts/packages.sh build test mpi
-	@cmake --preset release -DCOVSHIFT_MPI=ON >/dev/null
-	@cmake --build build -j $(JOBS) --target covshift_cli covshift_mpi_example
 	@scripts/test.sh mpi
 
 test: library ## all tests: C++, the program, the installed package, the Python wheel; format
@@ -90,9 +88,9 @@ bench-engines: all wheel ## processes under mpirun, a CSV file of 6 GB under a l
 	scripts/bench_dask.sh $(if $(QUICK),--rows 200000) || failed=1; \
 	exit $$failed
 
-check: library ## slower checks: sanitizers over the C++ tests and the fuzzer's kept inputs, clang-tidy, the site
-	@scripts/packages.sh build test python docs
-	@scripts/test.sh asan tsan tidy docs
+check: library ## slower checks: under mpirun, sanitizers over the C++ tests and the fuzzer's kept inputs, clang-tidy, the site
+	@scripts/packages.sh build test mpi python docs
+	@scripts/test.sh mpi asan tsan tidy docs
 
 fuzz: ## fuzz readers, model files and solvers for SECONDS each (60) or RUNS executions, from fuzz/corpus (docs/reliability.md; TARGETS="csv solve")
 	@scripts/packages.sh build fuzz

@@ -77,8 +77,6 @@ PreparedRows encode(const Part& part, const ReadOptions& read, const Preparation
   });
   all.features = all.own.view();
   if (!training) all.warnings = all.strange.warnings();
-  warn_together(all.warnings, *common.reducer);
-  all.warnings.clear();
   return all;
 }
 
@@ -160,6 +158,10 @@ PreparedFiles read_parts(const std::string& train, const std::string& target,
     target_rows = encode(Part(target, other, reducer), other, preparation, false, 0, common);
   }
   preparation.fit(train_rows, target.empty() ? nullptr : &target_rows, common.threads, reducer);
+  for (PreparedRows* rows : {&train_rows, &target_rows}) {
+    warn_together(rows->warnings, reducer);
+    rows->warnings.clear();
+  }
   return {
       std::move(preparation), std::move(train_rows), std::move(target_rows), std::move(read), {}};
 }

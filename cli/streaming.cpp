@@ -114,14 +114,16 @@ StreamedFiles stream_files(const std::string& train, const std::string& target,
   blocks.restart(preparation.read_options(read));
   PreparedRows train_rows = encode_blocks(blocks, preparation, true, rows, common.threads);
   print_warnings(train_rows);
+  train_rows.warnings.clear();
   PreparedRows target_rows;
   if (!target.empty()) {
     TableBlocks other(target, preparation.read_options(read), block);
     target_rows = encode_blocks(other, preparation, false, 0, common.threads);
-    print_warnings(target_rows);
     check_rows(rows, target_rows.features.rows, each, memory);
   }
   preparation.fit(train_rows, target.empty() ? nullptr : &target_rows, common.threads);
+  print_warnings(train_rows);
+  print_warnings(target_rows);
   auto train_sums = std::make_unique<Checksums>(train_rows, common.threads);
   auto target_sums =
       target.empty() ? nullptr : std::make_unique<Checksums>(target_rows, common.threads);

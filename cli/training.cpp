@@ -10,7 +10,6 @@
 #include "cli/output.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/base/names.hpp"
-#include "covshift/data/column_checks.hpp"
 
 namespace covshift::cli {
 namespace {
@@ -96,15 +95,10 @@ PreparedFiles read_files(const std::string& train, const std::string& target,
   Summary summary = summarise(table, options);
   check_classes(summary, options);
   Preparation preparation(summary, options);
-  if (target.empty()) summary = {};  // it is as large as the file where columns are many
+  summary = {};  // it is as large as the file where columns are many
   PreparedRows train_rows = preparation.encode_training(table, common.threads);
-  if (!target.empty()) {  // where the target differs in them is not known yet
-    const std::vector<std::string> constants = constant_warnings(summary, nullptr);
-    std::erase_if(train_rows.warnings, [&](const std::string& warning) {
-      return std::find(constants.begin(), constants.end(), warning) != constants.end();
-    });
-  }
   print_warnings(train_rows);
+  train_rows.warnings.clear();
   table = {};  // frees memory before the next file is read
   PreparedRows target_rows;
   std::vector<KeptColumn> kept;
@@ -116,11 +110,11 @@ PreparedFiles read_files(const std::string& train, const std::string& target,
     table = read_data(target, other);
     kept = kept_columns(table, keep);
     target_rows = preparation.encode(table, common.threads);
-    for (const std::string& warning : constant_warnings(summary, &table)) warn(warning);
     table = {};
   }
-  print_warnings(target_rows);
   preparation.fit(train_rows, target.empty() ? nullptr : &target_rows, common.threads);
+  print_warnings(train_rows);
+  print_warnings(target_rows);
   return {std::move(preparation), std::move(train_rows), std::move(target_rows), std::move(read),
           std::move(kept)};
 }

@@ -115,7 +115,14 @@ part_format() { one scripts/format.sh --check; }
 part_build() { build tests build || built=no; }
 part_cpp() { run_ctest build; }
 part_cli() { if [ -d tests/cli ]; then run_unittest tests/cli; fi; }
-part_mpi() { run_unittest tests/mpi; }
+part_mpi() {
+  if cmake --preset release -DCOVSHIFT_MPI=ON &&
+    cmake --build build -j "$jobs" --target covshift_cli covshift_mpi_example; then
+    run_unittest tests/mpi
+  else
+    count 0 1 0
+  fi
+}
 part_python() { if scripts/dist.sh && scripts/wheel.sh test; then run_pytest tests/python; else count 0 1 0; fi; }
 part_playground() { if scripts/playground.sh; then run_unittest tests/playground; else count 0 1 0; fi; }
 part_package() { one tests/package/run.sh build; }

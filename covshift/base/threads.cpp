@@ -140,6 +140,10 @@ void throw_if_stopped() {
   if (stop_question != nullptr && (*stop_question)()) throw Error(Error::Kind::stopped, "stopped");
 }
 
+std::function<bool()> stop_function() {
+  return stop_question != nullptr ? *stop_question : std::function<bool()>();
+}
+
 int thread_count(int requested) {
   if (requested > 0) return requested;
 #if defined(COVSHIFT_STD_THREADS)

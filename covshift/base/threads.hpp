@@ -1,4 +1,5 @@
-// The only place where the library starts threads.
+// Where the library starts threads for its own work; base/together.hpp and engine/lockstep.hpp
+// start those that wait for each other.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,9 @@ class StopScope {
 };
 /// Throws Error (stopped) if the scope's function returns true: for long loops without tasks.
 void throw_if_stopped();
+
+/// That function (empty: none), for other threads that work for this one.
+std::function<bool()> stop_function();
 
 /// Keeps the threads that parallel_tasks starts for this thread for its next calls: for many short
 /// calls. They end with the scope, since a forked process could not use them.

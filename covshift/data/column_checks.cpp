@@ -157,12 +157,15 @@ std::string columns_have(std::size_t count) {
   return count == 1 ? "one column has" : fmt::format("{} columns have", count);
 }
 
-void warn_of_useless(const Summary& train, const std::vector<std::string>& columns,
-                     std::string_view what, std::vector<std::string>& out) {
-  if (columns.empty()) return;
-  out.push_back(fmt::format("{}: {} {} ({}) and cannot help; leave {} out (--drop {})",
-                            train.source, columns_have(columns.size()), what, some(columns, ", "),
-                            columns.size() == 1 ? "it" : "them", some(columns, ",")));
+const char* pronoun(const std::vector<std::string>& columns) {
+  return columns.size() == 1 ? "it" : "them";
+}
+
+std::string useless(const std::string& source, const std::vector<std::string>& columns,
+                    std::string_view what) {
+  return fmt::format("{}: {} {} ({}) and cannot help; leave {} out (--drop {})", source,
+                     columns_have(columns.size()), what, some(columns, ", "), pronoun(columns),
+                     some(columns, ","));
 }
 
 bool is_feature(const ColumnSummary& column) {
@@ -174,13 +177,14 @@ bool is_constant(const Summary& train, const ColumnSummary& column) {
 }
 
 /// Marks the rows in which a column has another value than all training rows; false: none has.
-bool mark_others(const ColumnSummary& train, const Column& column, std::vector<char>& rows) {
+bool mark_others(const ConstantColumns::Column& train, const Column& column,
+                 std::vector<char>& rows) {
   bool any = false;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     if (column.missing(row)) continue;
-    const bool same = train.text           ? column.text(row) == train.first_text
-                      : column.categorical ? parse_number(column.text(row)) == train.first
-                                           : column.numbers[row] == train.first;
+    const bool same = train.is_text        ? column.text(row) == train.text
+                      : column.categorical ? parse_number(column.text(row)) == train.number
+                                           : column.numbers[row] == train.number;
     if (same) continue;
     rows[row] = 1;
     any = true;
@@ -190,36 +194,60 @@ bool mark_others(const ColumnSummary& train, const Column& column, std::vector<c
 
 }  // namespace
 
-std::vector<std::string> constant_warnings(const Summary& train, const Table* target) {
-  std::vector<std::string> out;
-  if (train.svmlight || train.matrix) return out;
-  std::vector<std::string> still;  // also in the target, or it is not known
-  std::vector<std::string> varying;
-  std::vector<char> unlike(target != nullptr ? target->rows : 0, 0);
+ConstantColumns::ConstantColumns(const Summary& train) : source(train.source) {
+  if (train.svmlight || train.matrix) return;
   for (const ColumnSummary& column : train.columns) {
     if (!is_constant(train, column)) continue;
-    const Column* const other = target != nullptr ? target->find(column.name) : nullptr;
-    const bool varies = other != nullptr && mark_others(column, *other, unlike);
-    (varies ? varying : still).push_back(column.name);
+    columns.push_back({column.name, column.text, column.first, column.first_text});
   }
-  const auto pronoun = [](const auto& columns) { return columns.size() == 1 ? "it" : "them"; };
-  if (target != nullptr) {
-    warn_of_useless(train, still, "the same value in every row of both files", out);
-  } else if (!still.empty()) {
-    out.push_back(fmt::format(
-        "{}: {} the same value in every row ({}): nothing can be learnt about {}; leave {} out "
-        "(--drop {}) unless new data have other values",
-        train.source, columns_have(still.size()), some(still, ", "), pronoun(still), pronoun(still),
-        some(still, ",")));
+}
+
+ConstantColumns::Varying ConstantColumns::varying_in(const Table& table) const {
+  Varying varying;
+  std::vector<char> rows(columns.empty() ? 0 : table.rows, 0);
+  for (const Column& constant : columns) {
+    const covshift::Column* const column = table.find(constant.name);
+    if (column != nullptr && mark_others(constant, *column, rows)) {
+      varying.columns.push_back(constant.name);
+    }
   }
-  if (!varying.empty()) {
-    out.push_back(fmt::format(
-        "{}: {} one value in training and others in {} of {} rows here ({}): nothing can be learnt "
-        "about {}, and these rows are unlike the training rows",
-        target->source, columns_have(varying.size()), std::count(unlike.begin(), unlike.end(), 1),
-        target->rows, some(varying, ", "), pronoun(varying)));
+  varying.rows = static_cast<std::size_t>(std::count(rows.begin(), rows.end(), 1));
+  return varying;
+}
+
+void ConstantColumns::Varying::append(const Varying& next) {
+  for (const std::string& name : next.columns) {
+    if (std::find(columns.begin(), columns.end(), name) == columns.end()) columns.push_back(name);
   }
-  return out;
+  rows += next.rows;
+}
+
+std::string ConstantColumns::Varying::warning(const std::string& source, std::size_t all) const {
+  return fmt::format(
+      "{}: {} one value in training and others in {} of {} rows here ({}): nothing can be learnt "
+      "about {}, and these rows are unlike the training rows",
+      source, columns_have(columns.size()), rows, all, some(columns, ", "), pronoun(columns));
+}
+
+std::string ConstantColumns::warning(const Varying* target, const Reducer& reducer) const {
+  std::vector<double> varies(columns.size());
+  for (std::size_t k = 0; target != nullptr && k < columns.size(); ++k) {
+    const auto& own = target->columns;
+    varies[k] = std::find(own.begin(), own.end(), columns[k].name) == own.end() ? 0 : 1;
+  }
+  reducer.max(varies);
+  std::vector<std::string> same;
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    if (varies[k] == 0) same.push_back(columns[k].name);
+  }
+  if (same.empty()) return {};
+  if (target != nullptr)
+    return useless(source, same, "the same value in every row, also of the target");
+  return fmt::format(
+      "{}: {} the same value in every row ({}): nothing can be learnt about {}; leave {} out "
+      "(--drop {}) unless new data have other values",
+      source, columns_have(same.size()), some(same, ", "), pronoun(same), pronoun(same),
+      some(same, ","));
 }
 
 std::vector<std::string> column_warnings(const Summary& train, const Encoder& encoder) {
@@ -234,7 +262,7 @@ std::vector<std::string> column_warnings(const Summary& train, const Encoder& en
     if (column.missing == train.rows) {
       empty.push_back(column.name);
     } else if (is_constant(train, column)) {
-      continue;  // constant_warnings
+      continue;  // ConstantColumns
     } else if (!column.text && train.rows >= few_rows && column.counts_up) {
       out.push_back(fmt::format("{}: column '{}' numbers the rows; leave it out (--drop {})",
                                 train.source, column.name, column.name));
@@ -254,9 +282,7 @@ std::vector<std::string> column_warnings(const Summary& train, const Encoder& en
     }
   }
   warn_of_commas(train, commas, out);
-  const std::vector<std::string> constants = constant_warnings(train, nullptr);
-  out.insert(out.end(), constants.begin(), constants.end());
-  warn_of_useless(train, empty, "no value in any row", out);
+  if (!empty.empty()) out.push_back(useless(train.source, empty, "no value in any row"));
   check_size(train, encoder, out);
   check_label(train, out);
   return out;

@@ -6,18 +6,44 @@
 
 #include "covshift/data/encoder.hpp"
 #include "covshift/data/summary.hpp"
+#include "covshift/data/table.hpp"
 
 namespace covshift {
 
 /// One sentence for each kind of doubt, about the columns that became features of `encoder` and the
 /// label: identifiers, row numbers, dates and numbers that were read as text, columns
-/// that are constant, categories that need much memory, a label that is a quantity or whose classes
+/// without values, categories that need much memory, a label that is a quantity or whose classes
 /// differ in capitals only. Remedies name the program's flags.
 std::vector<std::string> column_warnings(const Summary& train, const Encoder& encoder);
 
-/// The part of it about columns that are constant in training. With a target (null: not known) it
-/// is another one: a column that varies there should not be left out, for its rows are unlike those
-/// of training.
-std::vector<std::string> constant_warnings(const Summary& train, const Table* target);
+/// Features with the same value in every training row: nothing can be learnt about them.
+struct ConstantColumns {
+  struct Column {
+    std::string name;
+    bool is_text = false;
+    double number = 0;
+    std::string text;
+  };
+  /// Those of them that have other values in some rows, and in how many of these.
+  struct Varying {
+    std::vector<std::string> columns;
+    std::size_t rows = 0;
+    /// Of the rows that follow.
+    void append(const Varying& next);
+    /// `all`: the number of rows.
+    [[nodiscard]] std::string warning(const std::string& source, std::size_t all) const;
+  };
+
+  ConstantColumns() = default;
+  explicit ConstantColumns(const Summary& train);
+  [[nodiscard]] Varying varying_in(const Table& table) const;
+  /// About those that a target (null: none) does not vary; empty if there are none. A column that
+  /// varies there should not be left out, for its rows are unlike those of training. A meeting of
+  /// all holders.
+  [[nodiscard]] std::string warning(const Varying* target, const Reducer& reducer) const;
+
+  std::string source;  ///< of the training rows
+  std::vector<Column> columns;
+};
 
 }  // namespace covshift

@@ -90,12 +90,14 @@ struct Matrix {
   LargeVector values;                 ///< dense: rows * cols; sparse: one for each entry
   std::vector<std::int64_t> offsets;  ///< sparse only: rows + 1
   std::vector<std::int32_t> columns;  ///< sparse only: one for each entry
+  bool finite = false;                ///< MatrixView::finite
 
   [[nodiscard]] MatrixView view() const {
     if (sparse) {
-      return {rows, cols, SparseRows<double>{offsets.data(), columns.data(), values.data()}};
+      return {rows, cols, SparseRows<double>{offsets.data(), columns.data(), values.data()},
+              finite};
     }
-    return {rows, cols, DenseRows<double>{values.data(), cols}};
+    return {rows, cols, DenseRows<double>{values.data(), cols}, finite};
   }
 };
 

@@ -93,6 +93,7 @@ Strange strange_in(EncodedTable& encoded, const Table& table) {
           std::move(encoded.unseen),
           std::move(encoded.absent),
           encoded.unlike,
+          {},
           encoded.ignored_entries,
           table.sparse ? table.sparse->values.size() : 0};
 }
@@ -120,12 +121,14 @@ void Strange::append(const Strange& next) {
   append_counts(unseen, next.unseen);
   append_counts(absent, next.absent);
   unlike += next.unlike;
+  varying.append(next.varying);
   ignored_entries += next.ignored_entries;
   entries += next.entries;
 }
 
 std::vector<std::string> Strange::warnings() const {
   std::vector<std::string> texts;
+  if (!varying.columns.empty()) texts.push_back(varying.warning(source, rows));
   for (const EncodedTable::Unseen& u : unseen) {
     const std::string where = lines ? fmt::format("{}:{}", source, u.line) : source;
     texts.push_back(fmt::format(
@@ -191,6 +194,7 @@ Preparation::Preparation(const Summary& train, const PreparationOptions& options
                                        : Views::from_groups(options.view_groups, encoder_);
   for (const auto& own : view_columns_) static_cast<void>(views_.find(own.view));
   warnings_ = column_warnings(train, encoder_);
+  constants_ = ConstantColumns(train);
 }
 
 ReadOptions Preparation::read_options(ReadOptions options) const {
@@ -217,6 +221,7 @@ PreparedRows Preparation::encode(const Input& input, int threads) const {
   const Table& table = *input.table;
   EncodedTable encoded = encoder_.encode(table, threads);
   rows.strange = strange_in(encoded, table);
+  rows.strange.varying = constants_.varying_in(table);
   rows.warnings = rows.strange.warnings();
   rows.own = std::move(encoded.matrix);
   rows.features = rows.own.view();
@@ -253,6 +258,9 @@ PreparedRows Preparation::encode_training(const Input& input, int threads) const
 
 void Preparation::fit(PreparedRows& train, PreparedRows* target, int threads,
                       const Reducer& reducer) {
+  std::string constant =
+      constants_.warning(target != nullptr ? &target->strange.varying : nullptr, reducer);
+  if (!constant.empty()) train.warnings.push_back(std::move(constant));
   learn_scale(train.features, train.weight, reducer);
   apply(train, "the training data", threads);
   if (target != nullptr) apply(*target, "the target data", threads);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "covshift/data/column_checks.hpp"
 #include "covshift/data/encoder.hpp"
 #include "covshift/data/labels.hpp"
 #include "covshift/data/matrix.hpp"
@@ -65,6 +66,7 @@ struct Strange {
   std::vector<EncodedTable::Unseen> unseen;
   std::vector<EncodedTable::Absent> absent;
   std::size_t unlike = 0;  ///< EncodedTable::unlike
+  ConstantColumns::Varying varying;
   std::size_t ignored_entries = 0;
   std::size_t entries = 0;
 
@@ -115,7 +117,8 @@ class Preparation {
 
   /// Rows by column name, not yet scaled.
   [[nodiscard]] PreparedRows encode(const Input& input, int threads = 0) const;
-  /// The same with labels and weights, and as warnings what looks wrong in all training rows.
+  /// The same with labels and weights, and as warnings what looks wrong in all training rows
+  /// (constant columns aside: what to say of them depends on the target, so fit() does).
   [[nodiscard]] PreparedRows encode_training(const Input& input, int threads = 0) const;
   /// Fits the scaling, applies it to the encoded rows of training and target (null: none), and
   /// checks that every number is finite. Of several holders each gives its own rows, and all learn
@@ -168,7 +171,9 @@ class Preparation {
   Classes classes_;
   Views views_;
   Scaler scaler_;
-  std::vector<std::string> warnings_;  ///< about the training rows; not stored with a model
+  // Not stored with a model:
+  std::vector<std::string> warnings_;  ///< about the training rows
+  ConstantColumns constants_;
 };
 
 }  // namespace covshift

@@ -231,6 +231,7 @@ Matrix take_rows(const MatrixView& x, std::span<const std::size_t> which) {
   out.rows = which.size();
   out.cols = x.cols;
   out.sparse = rows.sparse();
+  out.finite = x.finite;
   if (!out.sparse) {
     out.values.resize(out.rows * out.cols);
     for (std::size_t k = 0; k < which.size(); ++k) {

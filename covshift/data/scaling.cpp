@@ -247,6 +247,7 @@ Matrix Scaler::scaled(const MatrixView& matrix) const {
     out = dense_copy(rows);
   }
   apply(out);
+  out.finite = false;  // a value over a tiny scale may overflow
   return out;
 }
 

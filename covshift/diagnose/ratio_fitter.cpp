@@ -27,9 +27,7 @@ MatrixView cut(const MatrixView& x, Matrix& own) {
   std::iota(all.begin(), all.end(), std::size_t{0});
   own = take_rows(x, all);
   for (double& v : own.values) v = std::clamp(v, -most_deviations, most_deviations);
-  MatrixView view = own.view();
-  view.finite = x.finite;
-  return view;
+  return own.view();
 }
 
 }  // namespace
@@ -53,7 +51,6 @@ RatioFitter::RatioFitter(const DiagnoseData& data, const DiagnoseOptions& option
     if (x.rows <= most) return;
     some = take_rows(x, random.sample(x.rows, most));
     view = some.view();
-    view.finite = x.finite;
     sampled_ = true;
   };
   draw(rows_.train, some_train_, rows_.some_train);

@@ -108,7 +108,6 @@ struct SampledData {
           stratified_sample(all.features, all.labels, all.sample_weight, most, seed);
       features = take_rows(all.features, rows);
       data.features = features.view();
-      data.features.finite = all.features.finite;
       labels = take(all.labels, rows);
       weight = take(all.sample_weight, rows);
       data.labels = labels;

@@ -84,7 +84,6 @@ class WithoutFold {
     }
     features_ = take_rows(all.features, rows);
     problem_.features = features_.view();
-    problem_.features.finite = all.features.finite;
     const auto own = [&rows](const auto& of, std::size_t each, auto& to) {
       if (of.empty()) return;
       for (const std::size_t i : rows) {

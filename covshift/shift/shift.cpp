@@ -7,6 +7,8 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/lists.hpp"
+#include "covshift/base/threads.hpp"
+#include "covshift/base/together.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/preparation.hpp"
 #include "covshift/ratio/diagnostics.hpp"
@@ -31,6 +33,9 @@ void check_given(std::span<const double> given, std::size_t rows, const std::str
 std::span<const double> some(std::span<const double> all, std::size_t first, std::size_t n) {
   return all.empty() ? all : all.subspan(first, n);
 }
+
+/// How many ratios are fitted in the same passes: each keeps numbers of every row.
+constexpr std::size_t ratios_at_once = 4;
 
 /// The ratio of these columns (none: of all) without those to be left out.
 std::shared_ptr<const DensityRatio> ratio_of(const std::vector<std::int32_t>& columns,
@@ -169,16 +174,31 @@ Shift Shift::refit(const ShiftOptions& options, const Views& views, const PartRo
                    const GivenDensities& given_train, const GivenDensities& given_target,
                    double share) const {
   Shift shift = *this;
-  if (joint_) shift.joint_ = refit_ratio(*joint_, options.ratio, rows, share);
+  // The ratios of all columns and of views, where they are estimated.
+  std::vector<std::shared_ptr<const DensityRatio>*> estimates;
+  if (joint_) estimates.push_back(&shift.joint_);
+  for (std::size_t v = 0; v < views.names.size(); ++v) {
+    const bool own = view_ratio_[v] && views.columns[v].size() < rows.train.cols;
+    if (own) estimates.push_back(&shift.view_ratio_[v]);
+  }
+  RatioOptions ratio = options.ratio;
+  const std::size_t at_once = std::min(estimates.size(), ratios_at_once);
+  ratio.threads = std::max(1, thread_count(ratio.threads) / std::max(1, static_cast<int>(at_once)));
+  const Reducer alone;
+  run_together(rows.reducer != nullptr ? *rows.reducer : alone, estimates.size(), ratios_at_once,
+               [&](std::size_t k, const Reducer& reducer) {
+                 PartRows own = rows;
+                 own.reducer = &reducer;
+                 *estimates[k] = refit_ratio(**estimates[k], ratio, own, share);
+               });
   shift.reach_ =
       max_over(rows.reducer,
                largest_of(shift.joint_ ? shift.joint_->log_ratio(rows.train, options.ratio.threads)
                                        : std::vector<double>(given_train.log_ratio.begin(),
                                                              given_train.log_ratio.end()),
                           rows.train_weight));
-  shift.judge_views(options, views, rows, given_train, given_target, [&](std::size_t v) {
-    return refit_ratio(*view_ratio_[v], options.ratio, rows, share);
-  });
+  shift.judge_views(options, views, rows, given_train, given_target,
+                    [&](std::size_t v) { return shift.view_ratio_[v]; });
   return shift.assuming(assumption_);
 }
 

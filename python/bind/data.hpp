@@ -75,9 +75,9 @@ struct PreparedPair {
   PreparedPair(Data& data, const Input& labelled, Data* other, const PreparationOptions& options,
                int threads)
       : preparation(labelled, options), train(preparation.encode_training(labelled, threads)) {
-    data.warnings_ = train.warnings;
     if (other != nullptr) target = other->encode(preparation, threads);
     preparation.fit(train, other != nullptr ? &target : nullptr, threads);
+    data.warnings_ = train.warnings;
   }
   Preparation preparation;
   PreparedRows train, target;

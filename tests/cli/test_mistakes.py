@@ -190,7 +190,7 @@ class Mistakes(ProgramTest):
         new = self.write_rows("n.csv", header, rows)
         unseen = ("covshift: warning: n.csv:3: column 'site' has the category 'B', which training never saw (75 of 150 "
                   "rows, 50%, have such categories); it is encoded as none of the known ones\n")
-        useless = ("covshift: warning: c.csv: one column has the same value in every row of both files ('unit') and "
+        useless = ("covshift: warning: c.csv: one column has the same value in every row, also of the target ('unit') and "
                    "cannot help; leave it out (--drop unit)\n")
         varying = ("covshift: warning: n.csv: 2 columns have one value in training and others in 75 of 150 rows here "
                    "('site', 'v'): nothing can be learnt about them, and these rows are unlike the training rows\n")

@@ -373,6 +373,21 @@ TEST(FitParts, MoreRowsThanTheSample) {
   }
 }
 
+// Ratios of views are fitted in the passes of that of all columns.
+TEST(FitParts, RatiosOfViewsShareTheirPasses) {
+  Made one(3000, 2000, 6, 2, false, false, true, 11);
+  Made three = one;
+  one.views = Views::all(6);
+  three.views = {{"a", "b", "c"}, {{0, 1}, {2, 3}, {4, 5}}, {"", "", ""}};
+  FitOptions options = all_fixed("log", "train");
+  const auto passes = [&](const Made& made) {
+    return apart(made, options, 2, {"test", 100, 50})[0].report().parts->passes;
+  };
+  const std::size_t all_columns = passes(one);
+  // One pass more for each view, for its KL.
+  EXPECT_LE(passes(three), all_columns + 8);
+}
+
 TEST(FitParts, WhatTheSampleDecidesDoesNotDependOnTheParts) {
   const Made made(900, 500, 4, 3, false, false, false, 6);
   FitOptions options;
