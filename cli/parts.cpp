@@ -158,9 +158,9 @@ PreparedFiles read_parts(const std::string& train, const std::string& target,
     target_rows = encode(Part(target, other, reducer), other, preparation, false, 0, common);
   }
   preparation.fit(train_rows, target.empty() ? nullptr : &target_rows, common.threads, reducer);
-  for (PreparedRows* rows : {&train_rows, &target_rows}) {
-    warn_together(rows->warnings, reducer);
-    rows->warnings.clear();
+  for (PreparedRows* some : {&train_rows, &target_rows}) {
+    warn_together(some->warnings, reducer);
+    some->warnings.clear();
   }
   return {
       std::move(preparation), std::move(train_rows), std::move(target_rows), std::move(read), {}};

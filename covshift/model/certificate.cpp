@@ -141,15 +141,15 @@ std::string impossible(std::size_t rows, const MatrixView* target, const Shift& 
 
 /// Potentials of rows by fits that have not seen them, and the ratio of these rows.
 struct HeldOutRows {
-  MatrixView features, target;
+  JudgedRows rows;
   std::span<const int> labels;
-  std::span<const double> count, psi, target_psi;
-  double unlike = 0;  ///< TrainingData::unlike
+  std::span<const double> psi, target_psi;
   HeldOutRatio ratio;
-  bool estimated = true;  ///< the ratio
 };
 
+/// The hinge stands for the share of wrong answers, which is the loss that is promised.
 double uninformed_loss(const Game& game) {
+  if (game.label_costs()) return 1 - 1.0 / game.labels();
   const std::vector<double> psi(static_cast<std::size_t>(game.labels()), 0.0);
   std::vector<double> q(psi.size());
   double value = 0;
@@ -158,43 +158,44 @@ double uninformed_loss(const Game& game) {
   return value;
 }
 
-void add_bound(const HeldOutRows& rows, const Game& game, unsigned long long seed, Certificate& c) {
-  c.held_out = rows.features.rows;
-  const Losses own(game, rows.psi, rows.labels);
-  const Losses there(game, rows.target_psi, {});
+void add_bound(HeldOutRows held_out, const Game& game, Certificate& c) {
+  c.held_out = held_out.rows.features.rows;
+  const Losses own(game, held_out.psi, held_out.labels);
+  const Losses there(game, held_out.target_psi, {});
   if (!all_finite(own.loss) || !all_finite(there.loss)) {
     c.reason = "the model gives probability 0 to a class of a held-out or target row";
     return;
   }
   BoundData bound;
   bound.loss = own.loss;
-  bound.count = rows.count;
   bound.guess = own.guess;
   bound.target_guess = there.guess;
-  bound.worst = std::accumulate(there.loss.begin(), there.loss.end(), 0.0) /
-                static_cast<double>(there.loss.size());
-  bound.features = rows.features;
-  bound.target = rows.target;
-  bound.unlike = rows.unlike;
-  bound.ratio = rows.ratio;
-  bound.estimated = rows.estimated;
-  bound.seed = seed;
+  bound.worst = there.loss;
+  bound.rows = held_out.rows;
+  bound.ratio = std::move(held_out.ratio);
   const LossBound found = bound_loss(bound, c.delta);
   c.effective_sample_size = found.evidence.effective_sample_size;
   c.mean_weight = found.evidence.mean_weight;
   c.ratio_p_value = found.ratio_p_value;
+  c.quadratic = found.quadratic;
   c.reason = found.evidence.cannot_tell;
   if (c.reason.empty() && c.ratio_p_value < ratio_level) {
     c.reason = fmt::format(
         "the weighted training rows differ from the target (p = {:.2g}): the density ratio misses "
-        "a "
-        "part of the shift",
+        "a part of the shift; another one may not (--ratio auto)",
         c.ratio_p_value);
   }
   c.reliable = c.reason.empty();
   if (!c.reliable) return;
   c.estimate = found.value;
   c.bound = found.bound;
+}
+
+/// The options of the ratio if it is linear and estimated, with its columns; null otherwise.
+const RatioOptions* linear(const Shift& shift, RatioOptions& options) {
+  if (!shift.estimated() || shift.joint()->method() != RatioMethod::logistic) return nullptr;
+  options.columns = shift.joint()->columns();
+  return &options;
 }
 
 }  // namespace
@@ -208,26 +209,23 @@ void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game,
   const std::vector<double> count = take(data.sample_weight, unseen.train());
   const Matrix train = take_rows(data.features, unseen.train());
   const Matrix target = take_rows(*data.target, unseen.target());
-  HeldOutRows rows;
-  rows.features = train.view();
-  rows.target = target.view();
-  rows.labels = labels;
-  rows.count = count;
-  rows.psi = unseen.psi();
-  rows.target_psi = unseen.target_psi();
-  rows.unlike = data.unlike;
-  rows.estimated = shift.estimated();
+  RatioOptions ratio = options.shift.ratio;
+  ratio.seed = options.solve.seed;
+  ratio.threads = options.solve.threads;
+  HeldOutRows held_out;
+  held_out.rows = {train.view(), target.view(),       count, data.unlike, shift.estimated(),
+                   ratio.seed,   linear(shift, ratio)};
+  held_out.labels = labels;
+  held_out.psi = unseen.psi();
+  held_out.target_psi = unseen.target_psi();
   if (shift.estimated()) {
-    RatioOptions ratio = options.shift.ratio;
-    ratio.seed = options.solve.seed;
-    ratio.threads = options.solve.threads;
-    rows.ratio =
-        held_out_ratio(ratio, *shift.joint(), Tuning::likeliest, rows.features, rows.target, count);
+    held_out.ratio = held_out_ratio(ratio, *shift.joint(), Tuning::likeliest,
+                                    held_out.rows.features, held_out.rows.target, count);
   } else {
-    rows.ratio.train = take(data.given_train.log_ratio, unseen.train());
-    rows.ratio.target = take(data.given_target.log_ratio, unseen.target());
+    held_out.ratio.train = take(data.given_train.log_ratio, unseen.train());
+    held_out.ratio.target = take(data.given_target.log_ratio, unseen.target());
   }
-  add_bound(rows, game, options.solve.seed, c);
+  add_bound(std::move(held_out), game, c);
 }
 
 void add_bound(const TrainingData& held_out, const Classifier& model, const FitOptions& options,
@@ -243,18 +241,23 @@ void add_bound(const TrainingData& held_out, const Classifier& model, const FitO
   const std::vector<double> target_psi =
       model.potentials(*held_out.target, held_out.given_target, threads);
   HeldOutRows rows;
-  rows.features = held_out.features;
-  rows.target = *held_out.target;
+  rows.rows = {held_out.features, *held_out.target,  held_out.sample_weight,
+               held_out.unlike,   shift.estimated(), options.solve.seed};
   rows.labels = held_out.labels;
-  rows.count = held_out.sample_weight;
   rows.psi = psi;
   rows.target_psi = target_psi;
-  rows.unlike = held_out.unlike;
-  rows.estimated = shift.estimated();
-  rows.ratio = {shift.at(rows.features, held_out.given_train, threads).log_ratio,
-                shift.at(rows.target, held_out.given_target, threads).log_ratio,
+  rows.ratio = {shift.at(held_out.features, held_out.given_train, threads).log_ratio,
+                shift.at(*held_out.target, held_out.given_target, threads).log_ratio,
                 shift.estimated() ? shift.joint()->bound().weight : RatioBound{}.weight};
-  add_bound(rows, game, options.solve.seed, c);
+  add_bound(std::move(rows), game, c);
+}
+
+std::string doubt_about_sets(const Certificate& c) {
+  if (c.reason == no_target)
+    return "the fit used no target: they cover data like the training data";
+  if (!c.reason.empty()) return c.reason;
+  if (!c.quadratic) return "";
+  return "the model's density ratio misses a part of the shift; fit with --ratio quadratic";
 }
 
 std::string describe(const Certificate& c, const std::string& loss) {
@@ -265,23 +268,22 @@ std::string describe(const Certificate& c, const std::string& loss) {
            "; nothing is promised about data that differ from the training data.";
   }
   if (!c.bound) {
-    return fmt::format("Promised: {}. Not promised: a bound on the loss on the target{}{}.", solved,
-                       c.reason.empty() ? "" : ", because ", c.reason);
+    return fmt::format("Promised: {}. Not promised: a bound on the target loss{}{}.", solved,
+                       c.reason.empty() ? "" : ": ", c.reason);
   }
   const char* const unit = loss == "log" ? " nats" : "";
   return fmt::format(
       "Promised, with probability {:.4g}%: the mean {} loss of these predictions on the target "
-      "does "
-      "not exceed {:.4g}{}{}; about {:.4g} is likely, and guessing costs {:.4g}. This holds if "
-      "equal "
-      "inputs have the same classes in training and target. Not promised: anything about single "
-      "rows, or if P(y|x) changes.\nDetails: {} labelled rows were held out, worth {:.0f} on the "
-      "target; the samples agree with the density ratio (p = {:.2g}), which cannot be proven "
-      "right. "
-      "Proven: {}.",
-      100 * (1 - c.delta), loss, *c.bound, unit,
+      "does not exceed {:.4g}{}{}; about {:.4g} is likely, and guessing costs {:.4g}. This holds "
+      "if equal inputs have the same classes in training and target, and the density ratio is "
+      "right. Not promised: anything about single rows, or if P(y|x) changes.\nDetails: {} "
+      "labelled rows were held out, equivalent to {:.0f} target rows; the samples agree with the "
+      "density ratio{} (p = {:.2g}), which cannot be proven right. Proven: {}.",
+      100 * (1 - c.delta), loss == "hinge" ? "zero-one" : loss, *c.bound, unit,
       *c.bound > c.uninformed ? " (more than guessing, so this bound says nothing)" : "",
-      *c.estimate, c.uninformed, c.held_out, c.effective_sample_size, c.ratio_p_value, solved);
+      *c.estimate, c.uninformed, c.held_out, c.effective_sample_size,
+      c.quadratic ? ", which for this has squares and products of the columns" : "",
+      c.ratio_p_value, solved);
 }
 
 }  // namespace covshift

@@ -31,6 +31,9 @@ struct Certificate {
   /// Of the test that the samples agree with the density ratio: the weights average 1, and weighted
   /// training means are those of the target.
   double ratio_p_value = 1;
+  /// The bound rests on a ratio with squares and products of the columns, since that of the model
+  /// fails the test.
+  bool quadratic = false;
 
   /// F: the worst expected target loss over all label distributions that match the training
   /// statistics (up to the slack that lambda allows), estimated on the weighted training sample.
@@ -44,6 +47,9 @@ struct Certificate {
   bool reliable = true;
   double finite_sample = 0;  ///< the paper's theorem: n log(2n/delta) / (4 M m), M = 2 lambda
 };
+
+/// Why prediction sets may hold the true class less often than they should; empty: no reason.
+std::string doubt_about_sets(const Certificate& certificate);
 
 /// Of a component that solves the problem.
 Certificate certificate_of(const Game& game, const Component& component, const TrainingData& data,

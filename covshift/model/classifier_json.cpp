@@ -40,6 +40,8 @@ Certificate read_certificate(const json& object) {
   c.held_out = json_field<std::size_t>(object, "held_out", "certificate");
   c.effective_sample_size = json_field<double>(object, "effective_sample_size", "certificate");
   c.ratio_p_value = json_field<double>(object, "ratio_p_value", "certificate");
+  c.quadratic =
+      object.contains("quadratic") && json_field<bool>(object, "quadratic", "certificate");
   return c;
 }
 
@@ -91,6 +93,7 @@ Json to_json(const Certificate& c, const std::string& statement) {
               {"held_out", c.held_out},
               {"effective_sample_size", c.effective_sample_size},
               {"ratio_p_value", c.ratio_p_value},
+              {"quadratic", c.quadratic},
               {"game_value", c.game_value},
               {"gap", c.gap},
               {"target_value", optional_number(c.target_value)},

@@ -5,7 +5,6 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/promise/inference.hpp"
-#include "covshift/promise/regression.hpp"
 
 namespace covshift {
 namespace {
@@ -25,20 +24,42 @@ double upper_end(const Influenced& found, const Vector& count, double delta) {
          std::sqrt(v.variance) * (t + std::max(v.skewness, 0.0) * (2 * t * t + 1) / 6);
 }
 
+/// The estimate for the rows that are not far, and for those that are: the worst, as far as they
+/// are more than by chance.
+Influenced with_far_rows(const Regression& near, const Judged& judged, const Vector& worst) {
+  const auto m = static_cast<double>(worst.size());
+  const double share = static_cast<double>(near.fitted.size()) / m;
+  const double strange = share < 1 ? std::max(0.0, 1 - judged.far_by_chance / (1 - share)) : 0;
+  Vector all(worst.size());
+  Eigen::Index at = 0;
+  for (Eigen::Index i = 0; i < all.size(); ++i) {
+    all[i] = judged.far[static_cast<std::size_t>(i)] != 0
+                 ? strange * worst[i] + (1 - strange) * near.value
+                 : near.fitted[at++];
+  }
+  Influenced found;
+  found.value = all.mean() + share * (near.value - near.fitted.mean());
+  found.train = share * near.train;
+  found.target = (all.array() - all.mean()) / std::sqrt(m * (m - 1));
+  return found;
+}
+
 }  // namespace
 
 LossBound bound_loss(const BoundData& data, double delta) {
-  LossBound result;
-  result.evidence = evidence_of(data.ratio, data.unlike, data.count);
-  const WeightedSamples samples =
-      weighted_samples(data.features, data.target, data.ratio, data.seed, data.count);
-  result.ratio_p_value = test_ratio(samples, data.estimated);
-  const Regression found = regression_mean(samples, vector_of(data.loss), vector_of(data.guess),
-                                           vector_of(data.target_guess));
+  const Judged judged = judge(data.rows, data.ratio);
+  LossBound result{judged.evidence, 0, 0, judged.ratio_p_value, judged.quadratic};
+  if (!result.evidence.cannot_tell.empty()) return result;
+  const WeightedSamples& samples = judged.samples;
+  const Vector worst = vector_of(data.worst);
+  const Influenced found =
+      with_far_rows(regression_mean(samples, vector_of(data.loss), vector_of(data.guess),
+                                    judged.near(vector_of(data.target_guess))),
+                    judged, worst);
   result.value = std::max(0.0, found.value);
   const double missed = 1 - std::pow(delta / 2, 1 / samples.effective);
   result.bound =
-      std::max({result.value, upper_end(found, samples.count, delta / 2), missed * data.worst});
+      std::max({result.value, upper_end(found, samples.count, delta / 2), missed * worst.mean()});
   return result;
 }
 

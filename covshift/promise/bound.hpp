@@ -6,8 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "covshift/data/matrix.hpp"
-#include "covshift/promise/estimate.hpp"
+#include "covshift/promise/ratio_test.hpp"
 #include "covshift/ratio/held_out.hpp"
 
 namespace covshift {
@@ -18,13 +17,10 @@ struct BoundData {
   std::span<const double> loss;
   std::span<const double> count;  ///< how often each row counts; empty: once
   std::span<const double> guess, target_guess;
-  /// Mean loss on the target if every row had the class that its prediction calls least likely.
-  double worst = 0;
-  MatrixView features, target;
-  double unlike = 0;      ///< EstimateData::unlike
-  HeldOutRatio ratio;     ///< of these rows
-  bool estimated = true;  ///< the ratio, by logistic regression or the like
-  std::uint64_t seed = 0;
+  /// Of every target row, the loss if it had the class that its prediction calls least likely.
+  std::span<const double> worst;
+  JudgedRows rows;
+  HeldOutRatio ratio;  ///< of these rows
 };
 
 struct LossBound {
@@ -32,6 +28,7 @@ struct LossBound {
   double value = 0;   ///< the doubly robust estimate of the mean loss on the target
   double bound = 0;   ///< not exceeded with probability 1 - delta
   double ratio_p_value = 1;
+  bool quadratic = false;  ///< Judged::quadratic
 };
 
 /// The bound is the upper end of a one-sided interval around the doubly robust estimate
@@ -40,7 +37,9 @@ struct LossBound {
 /// other half is for what it leaves out: that lambda was chosen on the same rows, and that the
 /// model is the fit to all rows, not to the folds. docs/certificate.md has the argument, and what
 /// else was tried. Nor is the bound below what the rows could have missed: a share of
-/// 1 - (delta/2)^(1/n) of the target may lose `worst` without one of n rows having shown it.
+/// 1 - (delta/2)^(1/n) of the target may lose `worst` without one of n rows having shown it. Target
+/// rows that are far from all labelled rows count with their worst loss, but for as many as are so
+/// by chance.
 LossBound bound_loss(const BoundData& data, double delta);
 
 }  // namespace covshift

@@ -7,7 +7,6 @@
 #include "covshift/base/error.hpp"
 #include "covshift/promise/inference.hpp"
 #include "covshift/promise/losses.hpp"
-#include "covshift/promise/regression.hpp"
 
 namespace covshift {
 namespace {
@@ -20,13 +19,15 @@ struct Quantity {
   Vector guess, target_guess;
 };
 
-ConceptCheck compare(const WeightedSamples& samples, const Quantity& q) {
-  const Regression expected = regression_mean(samples, q.train, q.guess, q.target_guess);
+ConceptCheck compare(const Judged& judged, const Quantity& q) {
+  const Regression expected =
+      regression_mean(judged.samples, q.train, q.guess, judged.near(q.target_guess));
+  const Vector target = judged.near(q.target);
   ConceptCheck check;
-  check.observed = q.target.mean();
+  check.observed = target.mean();
   check.expected = expected.value;
   // observed - expected: the target's rows enter by what the regression does not explain.
-  const Vector residual = q.target - expected.fitted;
+  const Vector residual = target - expected.fitted;
   const auto m = static_cast<double>(residual.size());
   const Vector influence = (residual.array() - residual.mean()) / std::sqrt(m * (m - 1));
   const Variance v = variance_of(expected.train, influence);
@@ -61,20 +62,19 @@ ConceptTest test_concept(const EstimateData& data, std::span<const int> truth,
                          const RatioOptions& ratio, double level) {
   check_estimate_data(data);
   check_labels(truth, data.target.rows, data.classes, "the labelled target rows");
-  HeldOutRatio found = ratios_of(data, ratio);
+  const Judged judged = judge(rows_of(data, ratio), ratios_of(data, ratio));
   ConceptTest test;
-  test.evidence = evidence_of(found, data.unlike);
-  const WeightedSamples samples =
-      weighted_samples(data.features, data.target, std::move(found), ratio.seed);
+  test.evidence = judged.evidence;
+  test.ratio_p_value = judged.ratio_p_value;
 
   constexpr Performance metric = Performance::log_loss;
   const Quantity loss{losses(metric, data.p, data.labels, data.classes),
                       losses(metric, data.target_p, truth, data.classes),
                       expectations(metric, data.p, data.classes),
                       expectations(metric, data.target_p, data.classes)};
-  test.checks.push_back(compare(samples, loss));
+  test.checks.push_back(compare(judged, loss));
   for (int k = 0; k < data.classes; ++k) {
-    test.checks.push_back(compare(samples, share_of_class(data, truth, k)));
+    test.checks.push_back(compare(judged, share_of_class(data, truth, k)));
     test.checks.back().of_class = k;
   }
   test.train_loss = loss.train.mean();
@@ -84,7 +84,8 @@ ConceptTest test_concept(const EstimateData& data, std::span<const int> truth,
   double least = 1;
   for (const ConceptCheck& check : test.checks) least = std::min(least, check.p_value);
   test.p_value = std::min(1.0, least * static_cast<double>(test.checks.size()));
-  test.changed = test.evidence.cannot_tell.empty() && test.p_value <= level;
+  test.differs = test.evidence.cannot_tell.empty() && test.p_value <= level;
+  test.changed = test.differs && test.ratio_p_value >= ratio_level;
   return test;
 }
 
@@ -100,6 +101,13 @@ std::string describe(const ConceptTest& test) {
         "assumes it holds. Label more of the target and train on it.",
         test.p_value);
   }
+  if (test.differs) {
+    return fmt::format(
+        "The labelled target rows differ from what their inputs predict (p = {:.2g}): either "
+        "P(y|x) has changed, or the density ratio misses a part of the shift, as its own test says "
+        "(p = {:.2g}). Try another ratio (--ratio auto); until one fits, this cannot be told.",
+        test.p_value, test.ratio_p_value);
+  }
   const std::string visible =
       fmt::format("No change of P(y|x) is visible (p = {:.2g})", test.p_value);
   if (test.evidence.target_rows < enough_rows) {
@@ -114,6 +122,7 @@ std::string describe(const ConceptTest& test) {
 nlohmann::ordered_json to_json(const ConceptTest& test, const std::vector<std::string>& classes) {
   nlohmann::ordered_json json = {{"changed", test.changed},
                                  {"p_value", test.p_value},
+                                 {"ratio_p_value", test.ratio_p_value},
                                  {"train_loss", test.train_loss},
                                  {"target_loss", test.target_loss},
                                  {"explained", test.explained},

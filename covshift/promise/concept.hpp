@@ -27,7 +27,9 @@ struct ConceptTest {
   double explained = 0, unexplained = 0;
   std::vector<ConceptCheck> checks;  ///< the log loss, then the share of each class
   double p_value = 1;                ///< of the smallest, times their number (Bonferroni)
-  bool changed = false;              ///< p_value is at most the level
+  double ratio_p_value = 1;          ///< test_ratio()
+  bool differs = false;              ///< p_value is at most the level
+  bool changed = false;              ///< and it is not the density ratio that is wrong
 };
 
 /// `data.target` are target rows with known classes `truth`. If P(y|x) is the same in both, then

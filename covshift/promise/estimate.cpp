@@ -11,7 +11,7 @@
 #include "covshift/base/random.hpp"
 #include "covshift/promise/inference.hpp"
 #include "covshift/promise/losses.hpp"
-#include "covshift/promise/regression.hpp"
+#include "covshift/promise/ratio_test.hpp"
 #include "covshift/ratio/diagnostics.hpp"
 #include "covshift/ratio/held_out.hpp"
 
@@ -22,6 +22,7 @@ using Vector = Eigen::VectorXd;
 
 constexpr double least_effective = 25;
 constexpr double most_beyond = 0.1;
+constexpr double notable_far = 0.02;
 constexpr int resamples = 400;
 
 double largest_value(Performance metric) {
@@ -33,7 +34,6 @@ double largest_value(Performance metric) {
 struct Study {
   const EstimateData& data;
   const WeightedSamples& samples;
-  bool estimated;  ///< the ratio
   double level;
 };
 
@@ -160,14 +160,19 @@ TargetPerformance estimate_performance(const EstimateData& data, const EstimateO
     fail_input("the level must lie in (0, 1), not {}", options.level);
   }
   check_estimate_data(data);
-  HeldOutRatio ratio = ratios_of(data, options.ratio);
+  const Judged judged = judge(rows_of(data, options.ratio), ratios_of(data, options.ratio));
   TargetPerformance result;
-  result.evidence = evidence_of(ratio, data.unlike);
-  const WeightedSamples samples =
-      weighted_samples(data.features, data.target, std::move(ratio), options.ratio.seed);
+  result.evidence = judged.evidence;
+  result.ratio_p_value = judged.ratio_p_value;
+  result.quadratic = judged.quadratic;
+  const auto far = std::count(judged.far.begin(), judged.far.end(), 1);
+  result.far = static_cast<double>(far) / static_cast<double>(judged.far.size());
+  const WeightedSamples& samples = judged.samples;
   result.log_weight = samples.log_weight;
-  const Study s{data, samples, data.log_ratio.empty(), options.level};
-  result.ratio_p_value = test_ratio(samples, s.estimated);
+  const bool estimated = data.log_ratio.empty();
+  std::optional<RatioCurvature> curvature;
+  if (estimated) curvature.emplace(samples);
+  const Study s{data, samples, options.level};
   for (std::size_t i = 0; i < data.labels.size(); ++i) {
     const auto row = row_of(data.p, data.classes, static_cast<Eigen::Index>(i));
     result.impossible_rows += row[static_cast<std::size_t>(data.labels[i])] == 0 ? 1 : 0;
@@ -176,10 +181,11 @@ TargetPerformance estimate_performance(const EstimateData& data, const EstimateO
     const Vector l = losses(metric, data.p, data.labels, data.classes);
     const Regression robust =
         regression_mean(samples, l, expectations(metric, data.p, data.classes),
-                        expectations(metric, data.target_p, data.classes));
+                        judged.near(expectations(metric, data.target_p, data.classes)));
     result.estimates.push_back(with_interval(s, metric, EstimateBy::doubly_robust, robust));
     result.estimates.push_back(
-        with_interval(s, metric, EstimateBy::weighting, weighted_mean(samples, l, s.estimated)));
+        with_interval(s, metric, EstimateBy::weighting,
+                      weighted_mean(samples, l, curvature ? &*curvature : nullptr)));
     if (metric != Performance::accuracy) continue;
     if (std::optional<PerformanceEstimate> e = by_confidence(s, options.ratio.seed)) {
       result.estimates.push_back(*e);
@@ -193,8 +199,14 @@ std::vector<std::string> cautions(const TargetPerformance& performance) {
   if (performance.evidence.cannot_tell.empty() && performance.ratio_p_value < ratio_level) {
     texts.push_back(fmt::format(
         "The weighted labelled rows differ from the target (p = {:.2g}): the density ratio misses "
-        "a part of the shift, and the intervals may be too narrow.",
+        "a part of the shift, and the intervals may be wrong; try another one (--ratio auto).",
         performance.ratio_p_value));
+  }
+  if (performance.evidence.cannot_tell.empty() && performance.far > notable_far) {
+    texts.push_back(fmt::format(
+        "{:.2g}% of the target rows are far from every labelled row: the estimates say nothing "
+        "about them.",
+        100 * performance.far));
   }
   if (performance.impossible_rows > 0) {
     texts.push_back(
@@ -219,6 +231,8 @@ nlohmann::ordered_json to_json(const Evidence& e) {
 nlohmann::ordered_json to_json(const TargetPerformance& performance) {
   nlohmann::ordered_json json = to_json(performance.evidence);
   json["ratio_p_value"] = performance.ratio_p_value;
+  json["quadratic"] = performance.quadratic;
+  json["far"] = performance.far;
   json["cautions"] = cautions(performance);
   json["estimates"] = nlohmann::ordered_json::array();
   // Null where there is no estimate, so that a script that overlooks can_tell has no number to use.

@@ -70,7 +70,8 @@ struct Evidence {
   double effective_sample_size = 0;  ///< of the weighted labelled rows
   double mean_weight = 0;            ///< 1 if the ratio is right and the rows cover the target
   /// Share of the target rows of a kind that is missing among the labelled ones: their weight
-  /// exceeds that of every labelled row, or they have a value that none has, whichever are more.
+  /// exceeds that of every labelled row, they are further from all of these than these are from
+  /// each other, or they have a value that none has, whichever are more.
   double beyond = 0;
   std::string cannot_tell;  ///< why nothing can be said about the target; empty: something can
 };
@@ -81,6 +82,9 @@ inline constexpr double ratio_level = 0.05;
 struct TargetPerformance {
   Evidence evidence;
   double ratio_p_value = 1;  ///< of a test whether the density ratio fits the samples
+  /// The linear ratio did not fit, and one with squares and products of the columns does.
+  bool quadratic = false;
+  double far = 0;  ///< share of the target rows that are far from every labelled row
   /// Labelled rows whose class has probability 0: their log loss is infinite, and counts as -log
   /// 2^-52.
   std::size_t impossible_rows = 0;

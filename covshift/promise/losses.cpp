@@ -73,6 +73,18 @@ HeldOutRatio ratios_of(const EstimateData& data, const RatioOptions& options) {
           {data.target_log_ratio.begin(), data.target_log_ratio.end()}};
 }
 
+JudgedRows rows_of(const EstimateData& data, const RatioOptions& options) {
+  const bool estimated = data.log_ratio.empty();
+  const bool linear = estimated && options.method == RatioMethod::logistic;
+  return {data.features,
+          data.target,
+          {},
+          data.unlike,
+          estimated,
+          options.seed,
+          linear ? &options : nullptr};
+}
+
 void check_labels(std::span<const int> labels, std::size_t rows, int classes, const char* what) {
   if (labels.size() != rows) fail_input("{} labels for {} rows of {}", labels.size(), rows, what);
   for (std::size_t i = 0; i < labels.size(); ++i) {

@@ -5,12 +5,15 @@
 #include <span>
 
 #include "covshift/promise/estimate.hpp"
+#include "covshift/promise/ratio_test.hpp"
 #include "covshift/ratio/held_out.hpp"
 
 namespace covshift {
 
 /// Log ratios of both samples: given, or held out.
 HeldOutRatio ratios_of(const EstimateData& data, const RatioOptions& options);
+/// The rows that these ratios are judged by.
+JudgedRows rows_of(const EstimateData& data, const RatioOptions& options);
 
 /// Throws Error unless sizes fit, labels are classes and rows of p are probabilities.
 void check_estimate_data(const EstimateData& data);

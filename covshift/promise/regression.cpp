@@ -1,12 +1,10 @@
 #include "covshift/promise/regression.hpp"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
 #include "covshift/data/pca.hpp"
 #include "covshift/data/rows.hpp"
-#include "covshift/promise/inference.hpp"
 
 namespace covshift {
 namespace {
@@ -42,44 +40,6 @@ void set_components(const MatrixView& train, const MatrixView& target, std::size
   samples.target = project(target);
 }
 
-/// What the estimated coefficients u of a logistic ratio add: c'H^-1 (score of a row), with H the
-/// curvature of the domain likelihood and c the derivative of the estimate along u; `slope`: its
-/// derivative by the log weight of each row.
-struct RatioInfluence {
-  Vector train, target;
-};
-RatioInfluence ratio_influence(const WeightedSamples& s, const Vector& slope) {
-  const Eigen::Index n = s.train.rows();
-  const Eigen::Index m = s.target.rows();
-  const Eigen::Index q = s.train.cols() + 1;
-  const auto with_one = [&](const Columns& x) {
-    Columns z(x.rows(), q);
-    z.col(0).setOnes();
-    z.rightCols(q - 1) = x;
-    return z;
-  };
-  const Columns a = with_one(s.train);
-  const Columns b = with_one(s.target);
-  const double offset = std::log(static_cast<double>(m) / s.count.sum());
-  const auto from_target = [&](const std::vector<double>& log_ratio, Eigen::Index i) {
-    return 1 / (1 + std::exp(-(log_ratio[static_cast<std::size_t>(i)] + offset)));
-  };
-  Vector pa(n);
-  Vector pb(m);
-  for (Eigen::Index i = 0; i < n; ++i) pa[i] = from_target(s.log_weight, i);
-  for (Eigen::Index j = 0; j < m; ++j) pb[j] = from_target(s.target_log_weight, j);
-  const Vector curvature = s.count.array() * pa.array() * (1 - pa.array());
-  Columns h = a.transpose() * curvature.asDiagonal() * a +
-              b.transpose() * (pb.array() * (1 - pb.array())).matrix().asDiagonal() * b;
-  h.diagonal().array() += 1e-6 * h.trace() / static_cast<double>(q);
-  const Vector u = h.ldlt().solve(a.transpose() * slope);
-  RatioInfluence r{-(pa.array() * (a * u).array()), (1 - pb.array()) * (b * u).array()};
-  r.train.array() -= r.train.dot(s.count) / s.count.sum();
-  r.train.array() *= s.count.array();
-  r.target.array() -= r.target.mean();
-  return r;
-}
-
 /// h of labelled and target rows, standardised so that one ridge suits all columns.
 struct Auxiliary {
   Columns train, target;
@@ -107,6 +67,45 @@ Auxiliary auxiliary(const WeightedSamples& s, const Columns& guess, const Column
 }
 
 }  // namespace
+
+RatioCurvature::RatioCurvature(const WeightedSamples& s) : samples_(s) {
+  const auto with_one = [](const Columns& x) {
+    Columns z(x.rows(), x.cols() + 1);
+    z.col(0).setOnes();
+    z.rightCols(x.cols()) = x;
+    return z;
+  };
+  train_ = with_one(s.train);
+  target_ = with_one(s.target);
+  const double offset = std::log(static_cast<double>(s.target.rows()) / s.count.sum());
+  const auto from_target = [&](const std::vector<double>& log_ratio) {
+    Vector p(static_cast<Eigen::Index>(log_ratio.size()));
+    for (Eigen::Index i = 0; i < p.size(); ++i) {
+      p[i] = 1 / (1 + std::exp(-(log_ratio[static_cast<std::size_t>(i)] + offset)));
+    }
+    return p;
+  };
+  p_train_ = from_target(s.log_weight);
+  p_target_ = from_target(s.target_log_weight);
+  const Vector own = s.count.array() * p_train_.array() * (1 - p_train_.array());
+  const Vector other = p_target_.array() * (1 - p_target_.array());
+  Columns h = train_.transpose() * own.asDiagonal() * train_ +
+              target_.transpose() * other.asDiagonal() * target_;
+  h.diagonal().array() += 1e-6 * h.trace() / static_cast<double>(h.cols());
+  factored_.compute(h);
+}
+
+Influenced RatioCurvature::influence(const Vector& slope) const {
+  const Vector u = factored_.solve(train_.transpose() * slope);
+  const Vector& count = samples_.count;
+  Influenced r;
+  r.train = -(p_train_.array() * (train_ * u).array());
+  r.target = (1 - p_target_.array()) * (target_ * u).array();
+  r.train.array() -= r.train.dot(count) / count.sum();
+  r.train.array() *= count.array();
+  r.target.array() -= r.target.mean();
+  return r;
+}
 
 WeightedSamples weighted_samples(const MatrixView& train, const MatrixView& target,
                                  HeldOutRatio ratio, std::uint64_t seed,
@@ -145,14 +144,15 @@ Variance variance_of(const Vector& train, const Vector& target, const Vector& co
           power(3) / std::pow(variance, 1.5)};
 }
 
-Influenced weighted_mean(const WeightedSamples& s, const Vector& l, bool estimated) {
+Influenced weighted_mean(const WeightedSamples& s, const Vector& l,
+                         const RatioCurvature* estimated) {
   Influenced result;
   result.value = s.share.dot(l);
   const Vector centred = l.array() - result.value;
   const auto own = s.share.array() / s.count.array();  // of one copy
   result.train = s.share.array() * centred.array() / (1 - own).max(0.5);
-  if (!estimated) return result;
-  RatioInfluence ratio = ratio_influence(s, s.share.array() * centred.array());
+  if (estimated == nullptr) return result;
+  Influenced ratio = estimated->influence(s.share.array() * centred.array());
   result.train += ratio.train;
   result.target = std::move(ratio.target);
   return result;
@@ -182,66 +182,6 @@ Regression regression_mean(const WeightedSamples& s, const Vector& l, const Colu
   const auto m = static_cast<double>(r.fitted.size());
   r.target = (r.fitted.array() - r.fitted.mean()) / std::sqrt(m * (m - 1));
   return r;
-}
-
-namespace {
-
-/// P(|t| > |difference / error|), the larger of two estimates of the training rows' variance.
-double p_value(double difference, const Influenced& found, const Vector& count, double by_target) {
-  Variance v = variance_of(found.train, found.target, count);
-  const double own = variance_of(found.train, Vector(), count).variance;
-  v.variance += std::max(0.0, by_target - own);
-  if (!(v.variance > 0)) return std::abs(difference) < 1e-9 ? 1 : 0;
-  return t_two_sided(difference / std::sqrt(v.variance), v.freedom);
-}
-
-/// Of: the weights average 1.
-double mean_weight_p_value(const WeightedSamples& s, const Vector& w, const Vector& target_w,
-                           bool estimated) {
-  const double n = s.count.sum();
-  const double mean = w.dot(s.count) / n;
-  Influenced found;
-  found.train = s.count.array() * (w.array() - mean) / std::sqrt(n * (n - 1));
-  if (estimated) {
-    RatioInfluence ratio = ratio_influence(s, s.count.array() * w.array() / n);
-    found.train += ratio.train;
-    found.target = std::move(ratio.target);
-  }
-  return p_value(mean - 1, found, s.count, (target_w.mean() - 1) / n);
-}
-
-/// Of: the weighted training mean of f is its mean on the target.
-double balance_p_value(const WeightedSamples& s, const Vector& f, const Vector& target_f,
-                       const Vector& target_w, bool estimated) {
-  Influenced found = weighted_mean(s, f, estimated);
-  const double mean = target_f.mean();
-  const auto m = static_cast<double>(target_f.size());
-  const Vector own = -(target_f.array() - mean) / std::sqrt(m * (m - 1));
-  found.target = found.target.size() == 0 ? own : Vector(found.target + own);
-  const double by_target =
-      (target_w.array() * (target_f.array() - mean).square()).mean() / s.count.sum();
-  return p_value(found.value - mean, found, s.count, by_target);
-}
-
-}  // namespace
-
-double test_ratio(const WeightedSamples& s, bool estimated) {
-  const auto weights = [](const std::vector<double>& log_weight) {
-    return Vector(
-        Eigen::Map<const Vector>(log_weight.data(), static_cast<Eigen::Index>(log_weight.size()))
-            .array()
-            .exp());
-  };
-  const Vector w = weights(s.log_weight);
-  const Vector target_w = weights(s.target_log_weight);
-  if (w.size() < 2 || target_w.size() < 2) return 1;
-  double least = mean_weight_p_value(s, w, target_w, estimated);
-  const auto balance = [&](const Vector& f, const Vector& target_f) {
-    least = std::min(least, balance_p_value(s, f, target_f, target_w, estimated));
-  };
-  balance(w.array().log(), target_w.array().log());
-  for (Eigen::Index j = 0; j < s.train.cols(); ++j) balance(s.train.col(j), s.target.col(j));
-  return std::min(1.0, least * static_cast<double>(s.train.cols() + 2));
 }
 
 }  // namespace covshift

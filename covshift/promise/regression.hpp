@@ -2,6 +2,7 @@
 // private to promise/.
 #pragma once
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <cstdint>
 #include <span>
@@ -39,8 +40,25 @@ struct Variance {
 Variance variance_of(const Eigen::VectorXd& train, const Eigen::VectorXd& target,
                      const Eigen::VectorXd& count = {});
 
-/// sum_i a_i l_i; `estimated` adds what an estimated logistic ratio contributes.
-Influenced weighted_mean(const WeightedSamples& samples, const Eigen::VectorXd& l, bool estimated);
+/// What the estimated coefficients u of a logistic ratio add to an estimate: c'H^-1 (score of a
+/// row), with H the curvature of the domain likelihood and c the derivative of the estimate along
+/// u.
+class RatioCurvature {
+ public:
+  explicit RatioCurvature(const WeightedSamples& samples);
+  /// `slope`: the derivative of the estimate by the log weight of each training row.
+  [[nodiscard]] Influenced influence(const Eigen::VectorXd& slope) const;
+
+ private:
+  const WeightedSamples& samples_;
+  Eigen::MatrixXd train_, target_;      // components with a constant
+  Eigen::VectorXd p_train_, p_target_;  // of being from the target
+  Eigen::LDLT<Eigen::MatrixXd> factored_;
+};
+
+/// sum_i a_i l_i; `estimated` (null: the ratio is exact) adds what an estimated ratio contributes.
+Influenced weighted_mean(const WeightedSamples& samples, const Eigen::VectorXd& l,
+                         const RatioCurvature* estimated);
 
 /// mean_target(h)'b + sum_i a_i (l_i - h_i'b), with b the weighted least squares fit of l to
 /// h = (1, guesses of l, log w, components). Right if either the ratio is right or the mean of l is
@@ -52,12 +70,5 @@ struct Regression : Influenced {
 };
 Regression regression_mean(const WeightedSamples& samples, const Eigen::VectorXd& l,
                            const Eigen::MatrixXd& guess, const Eigen::MatrixXd& target_guess);
-
-/// The p-value (Bonferroni) of: the weights average 1, and weighted training means of log w and of
-/// the components are those of the target. Each difference is divided by its standard error; the
-/// variance of a weighted mean is estimated on the target too (E_train w^2 f = E_target w f), where
-/// heavy weights show that the training sample happens to lack. `estimated` allows for the error of
-/// a ratio that is estimated.
-double test_ratio(const WeightedSamples& samples, bool estimated);
 
 }  // namespace covshift

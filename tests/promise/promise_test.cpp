@@ -342,18 +342,23 @@ struct BoundCase : Case {
       loss.push_back(-std::log(p[i * k + static_cast<std::size_t>(labelled.y[i])]));
       guess.push_back(entropy(p, i));
     }
-    for (std::size_t i = 0; i < target.rows; ++i) target_guess.push_back(entropy(target_p, i));
+    for (std::size_t i = 0; i < target.rows; ++i) {
+      target_guess.push_back(entropy(target_p, i));
+      const auto row = target_p.begin() + static_cast<std::ptrdiff_t>(i * k);
+      worst.push_back(-std::log(*std::min_element(row, row + static_cast<std::ptrdiff_t>(k))));
+    }
   }
   BoundData data() const {
     BoundData d;
     d.loss = loss;
     d.guess = guess;
     d.target_guess = target_guess;
-    d.features = labelled.view();
-    d.target = target.view();
+    d.worst = worst;
+    d.rows.features = labelled.view();
+    d.rows.target = target.view();
+    d.rows.estimated = false;
     d.ratio.train = labelled.log_ratio;
     d.ratio.target = target.log_ratio;
-    d.estimated = false;
     return d;
   }
   double true_loss() {
@@ -368,7 +373,7 @@ struct BoundCase : Case {
     }
     return sum / static_cast<double>(many.rows);
   }
-  std::vector<double> loss, guess, target_guess;
+  std::vector<double> loss, guess, target_guess, worst;
 };
 
 TEST(Bounds, HoldAndTheFlagStaysDownWithExactRatios) {
@@ -425,14 +430,16 @@ TEST(Bounds, NoMistakeSeenIsNotNoMistakeMade) {
   BoundData d;
   d.guess = d.target_guess = even;
   d.ratio = {even, even};
-  d.estimated = false;
-  d.worst = 1;
+  d.rows.estimated = false;
+  const std::vector<double> one(rows, 1.0);
+  d.worst = one;
   int held = 0;
   constexpr int samples = 300;
   for (int s = 0; s < samples; ++s) {
     for (double& v : x) v = random.normal();
-    d.features = MatrixView::dense(x.data(), rows, 1);
-    d.target = MatrixView::dense(x.data() + rows, rows, 1);
+    d.rows.features = MatrixView::dense(x.data(), rows, 1);
+    // A row further out than all others would count with its worst loss.
+    d.rows.target = d.rows.features;
     std::vector<double> loss(rows);
     for (double& l : loss) l = random.uniform() < mistakes ? 1 : 0;
     d.loss = loss;
@@ -468,7 +475,7 @@ TEST(Bounds, ACountOfTwoEqualsTheRowTwice) {
     ++twice.labelled.rows;
   }
   BoundData weighted = c.data();
-  weighted.count = count;
+  weighted.rows.count = count;
   // All columns are components here, so that a basis of other rows spans the same.
   const LossBound a = bound_loss(weighted, 0.05);
   const LossBound b = bound_loss(twice.data(), 0.05);
