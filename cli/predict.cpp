@@ -197,6 +197,10 @@ void run_predict(const PredictFlags& flags, const Common& common) {
   refuse_overwriting(output, {flags.model, flags.data});
   check_output(output, common);
   const Model model = Model::load(flags.model);
+  if (flags.sets && is_first(common)) {
+    const std::string doubt = doubt_about_sets(model.classifier().certificate(), *flags.sets);
+    if (!doubt.empty()) warn(doubt);
+  }
   const std::vector<std::string> names = model.action_names();
   Predicted all;
   all.counts.assign(names.size(), 0);

@@ -252,12 +252,15 @@ void add_bound(const TrainingData& held_out, const Classifier& model, const FitO
   add_bound(std::move(rows), game, c);
 }
 
-std::string doubt_about_sets(const Certificate& c) {
-  if (c.reason == no_target)
-    return "the fit used no target: they cover data like the training data";
-  if (!c.reason.empty()) return c.reason;
-  if (!c.quadratic) return "";
-  return "the model's density ratio misses a part of the shift; fit with --ratio quadratic";
+std::string doubt_about_sets(const Certificate& c, double alpha) {
+  if (c.reason.empty() && !c.quadratic) return "";
+  return fmt::format(
+      "on the target the prediction sets may hold the true class in less than {:.4g}% of the rows: "
+      "{}",
+      100 * (1 - alpha),
+      c.quadratic ? "the model's density ratio misses a part of the shift; fit it with --ratio "
+                    "quadratic"
+                  : c.reason);
 }
 
 std::string describe(const Certificate& c, const std::string& loss) {

@@ -48,8 +48,9 @@ struct Certificate {
   double finite_sample = 0;  ///< the paper's theorem: n log(2n/delta) / (4 M m), M = 2 lambda
 };
 
-/// Why prediction sets may hold the true class less often than they should; empty: no reason.
-std::string doubt_about_sets(const Certificate& certificate);
+/// A warning if sets that should miss the true class with probability alpha may miss it more often;
+/// empty: no reason to think so.
+std::string doubt_about_sets(const Certificate& certificate, double alpha);
 
 /// Of a component that solves the problem.
 Certificate certificate_of(const Game& game, const Component& component, const TrainingData& data,

@@ -7,6 +7,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/lists.hpp"
+#include "covshift/base/stopwatch.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/kernel/gram.hpp"
@@ -304,9 +305,10 @@ std::vector<double> candidate_widths(std::optional<double> given, std::span<cons
   return widths;
 }
 
-std::vector<double> walk_losses(int threads, std::size_t count, std::size_t middle,
+std::vector<double> walk_losses(const RatioOptions& options, std::size_t count, std::size_t middle,
                                 const std::function<double(std::size_t, std::size_t)>& loss) {
   constexpr std::size_t patience = 2;
+  const Stopwatch clock;
   std::vector<double> losses(count, std::numeric_limits<double>::infinity());
   losses[middle] = loss(middle, middle);
   double best = losses[middle];
@@ -322,8 +324,9 @@ std::vector<double> walk_losses(int threads, std::size_t count, std::size_t midd
       const bool last = side.at == (side.step < 0 ? 0 : count - 1);
       if (!last && side.worse < patience) going.push_back(&side);
     }
-    if (going.empty()) return losses;
-    parallel_tasks(threads, going.size(), [&](std::size_t g) {
+    const bool late = options.time_limit > 0 && clock.seconds() > options.time_limit;
+    if (going.empty() || late) return losses;
+    parallel_tasks(options.threads, going.size(), [&](std::size_t g) {
       const std::size_t next = going[g]->at + static_cast<std::size_t>(going[g]->step);
       losses[next] = loss(next, going[g]->at);
     });

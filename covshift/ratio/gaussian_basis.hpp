@@ -119,8 +119,8 @@ std::vector<double> candidate_widths(std::optional<double> given, std::span<cons
 /// The losses of candidates in their natural order, walking from the middle both ways until two in
 /// a row are worse than the least: held-out losses of widths and regularisations have one valley.
 /// The others stay infinite. loss(k, from): of candidate k, reached from `from` (the middle: from
-/// itself); two run at a time.
-std::vector<double> walk_losses(int threads, std::size_t count, std::size_t middle,
+/// itself); two run at a time. Ends at the options' time limit.
+std::vector<double> walk_losses(const RatioOptions& options, std::size_t count, std::size_t middle,
                                 const std::function<double(std::size_t k, std::size_t from)>& loss);
 std::size_t least(const std::vector<double>& losses);
 

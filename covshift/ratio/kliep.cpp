@@ -252,7 +252,7 @@ std::unique_ptr<KernelRatio> fit_kliep(const RatioOptions& options, std::size_t 
   nlohmann::json report;
   if (data.widths.size() > 1 && folds >= 2) {
     const std::vector<double> losses = walk_losses(
-        options.threads, data.widths.size(), data.widths.size() / 2,
+        options, data.widths.size(), data.widths.size() / 2,
         [&](std::size_t w, std::size_t) { return -score_width(data, data.widths[w], folds); });
     if (std::isfinite(losses[least(losses)])) width = data.widths[least(losses)];
     report["folds"] = folds;

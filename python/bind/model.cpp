@@ -63,6 +63,10 @@ auto prediction_sets(const Model& model, Data& data, int threads, double alpha) 
                   {p.rows, static_cast<std::size_t>(model.classifier().game().labels())});
 }
 
+std::string sets_doubt(const Model& model, double alpha) {
+  return doubt_about_sets(model.classifier().certificate(), alpha);
+}
+
 /// The loss as an option: its name, or the matrix of costs.
 nb::object loss(const Model& model) {
   const Game& game = model.classifier().game();
@@ -152,6 +156,7 @@ void bind_model(nb::module_& m) {
       .def("log_ratio", &log_ratio, nb::arg("data"), nb::arg("threads"))
       .def("prediction_sets", &prediction_sets, nb::arg("data"), nb::arg("threads"),
            nb::arg("alpha"))
+      .def("doubt_about_sets", &sets_doubt, nb::arg("alpha"))
       .def("certificate", &certificate)
       .def("views", &view_list)
       .def("report", [](const Model& model) { return model.report_json().dump(); })

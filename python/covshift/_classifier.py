@@ -21,7 +21,7 @@ from ._data import CoreEstimator, checked_weight, refused_as_by_scikit_learn, vi
 from ._fitted import Certificate, Tried, View
 from ._frames import frame_of, has_categories
 from ._labels import abstain_value, as_labels, labelled_data, with_class_weight
-from ._options import documented, seed_of, shown, thread_count
+from ._options import documented, in_python, seed_of, shown, thread_count
 from ._ratio import DensityRatio, ratio_option
 from ._typing import (
     ClassWeight,
@@ -475,7 +475,11 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         sets : ndarray of bool of shape (n_samples, n_classes)
             True where the class, in the order of ``classes_``, is in the set.
         """
-        return self._ask("prediction_sets", X, float(alpha)).astype(bool)
+        sets = self._ask("prediction_sets", X, float(alpha)).astype(bool)
+        doubt = self._model.doubt_about_sets(float(alpha))
+        if doubt:
+            warnings.warn(in_python(doubt), UserWarning, stacklevel=2)
+        return sets
 
     if TYPE_CHECKING:  # what scikit-learn, which has no types, adds
 

@@ -451,6 +451,89 @@ TEST(Bounds, NoMistakeSeenIsNotNoMistakeMade) {
   EXPECT_NEAR(bound_loss(d, 0.05).bound, 1 - std::pow(0.025, 1.0 / rows), 1e-12);
 }
 
+/// Two samples of two columns, the classes by how far out the first is, and a classifier that does
+/// not know.
+struct Wide {
+  static constexpr std::size_t rows = 800;
+  explicit Wide(double spread, double far_share = 0) {
+    Random random(17);
+    for (std::size_t i = 0; i < 2 * rows; ++i) {
+      const bool there = i >= rows;
+      double x = random.normal() * (there ? spread : 1);
+      if (there && random.uniform() < far_share) x = 8 + 0.3 * random.normal();
+      values.push_back(x);
+      values.push_back(random.normal());
+      const bool outer = std::abs(x) > 1.2;
+      if (!there) labels.push_back(outer ? 1 : 0);
+      if (there) truth.push_back(outer ? 1 : 0);
+      p.push_back(0.7);
+      p.push_back(0.3);
+    }
+    data.classes = 2;
+    data.p = std::span(p).first(2 * rows);
+    data.target_p = std::span(p).last(2 * rows);
+    data.labels = labels;
+    data.features = MatrixView::dense(values.data(), rows, 2);
+    data.target = MatrixView::dense(values.data() + 2 * rows, rows, 2);
+  }
+  std::vector<double> values, p;
+  std::vector<int> labels, truth;
+  EstimateData data;
+};
+
+TEST(Estimates, ASpreadThatALinearRatioMissesIsSeenAndMended) {
+  const Wide wide(1.6);
+  const TargetPerformance found = estimate_performance(wide.data, {});
+  EXPECT_TRUE(found.quadratic);
+  EXPECT_GE(found.ratio_p_value, ratio_level);
+  const double accuracy =
+      static_cast<double>(std::count(wide.truth.begin(), wide.truth.end(), 0)) / Wide::rows;
+  EXPECT_LE(found.estimates[0].low, accuracy);
+  EXPECT_GE(found.estimates[0].high, accuracy);
+  // Given to the test as it is, the linear ratio, which sees no shift, is refused.
+  EstimateData given = wide.data;
+  const std::vector<double> none(Wide::rows, 0.0);
+  given.log_ratio = none;
+  given.target_log_ratio = none;
+  EXPECT_LT(estimate_performance(given, {}).ratio_p_value, 1e-6);
+  // Nor is that called a change of P(y|x).
+  EXPECT_FALSE(test_concept(wide.data, wide.truth, EstimateOptions().ratio).changed);
+  const ConceptTest wrong = test_concept(given, wide.truth, EstimateOptions().ratio);
+  EXPECT_TRUE(wrong.differs);
+  EXPECT_FALSE(wrong.changed);
+  EXPECT_NE(describe(wrong).find("or the density ratio misses"), std::string::npos);
+}
+
+TEST(Estimates, RowsFarFromAllLabelledOnesArePointedOut) {
+  const Wide wide(1, 0.06);
+  const TargetPerformance found = estimate_performance(wide.data, {});
+  EXPECT_NEAR(found.far, 0.06, 0.02);
+  const std::vector<std::string> said = cautions(found);
+  EXPECT_TRUE(std::any_of(said.begin(), said.end(), [](const std::string& text) {
+    return text.find("far from every labelled row") != std::string::npos;
+  }));
+  EXPECT_LT(estimate_performance(Wide(1).data, {}).far, 0.02);
+}
+
+TEST(Bounds, RowsFarFromAllLabelledOnesCountWithTheirWorstLoss) {
+  const std::vector<double> none(Wide::rows, 0.0);
+  const std::vector<double> one(Wide::rows, 1.0);
+  const auto bound = [&](double far_share) {
+    const Wide wide(1, far_share);
+    BoundData d;
+    d.loss = d.guess = d.target_guess = none;
+    d.worst = one;
+    d.ratio = {none, none};
+    d.rows.features = wide.data.features;
+    d.rows.target = wide.data.target;
+    d.rows.estimated = false;
+    return bound_loss(d, 0.05).bound;
+  };
+  EXPECT_LT(bound(0), 0.01);
+  EXPECT_GT(bound(0.05), 0.05);
+  EXPECT_LT(bound(0.05), 0.09);
+}
+
 TEST(Bounds, ASmallerDeltaGivesALargerBound) {
   const BoundCase c(7003);
   const double five = bound_loss(c.data(), 0.05).bound;

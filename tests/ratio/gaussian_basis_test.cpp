@@ -305,8 +305,10 @@ TEST(Kernel, ValuesAndMomentsAreTheFormulas) {
 
 TEST(Kernel, WalksEndBehindTheValley) {
   constexpr double none = std::numeric_limits<double>::infinity();
-  const auto walk = [](const std::vector<double>& losses, std::size_t middle) {
-    return walk_losses(2, losses.size(), middle, [&](std::size_t k, std::size_t from) {
+  RatioOptions options;
+  options.threads = 2;
+  const auto walk = [&](const std::vector<double>& losses, std::size_t middle) {
+    return walk_losses(options, losses.size(), middle, [&](std::size_t k, std::size_t from) {
       EXPECT_LE(std::max(k, from) - std::min(k, from), 1U);
       return losses[k];
     });
@@ -318,6 +320,8 @@ TEST(Kernel, WalksEndBehindTheValley) {
   EXPECT_EQ(walk({none, none, none, none, 3}, 1), (Losses{none, none, none, none, 3}));
   EXPECT_EQ(walk({3}, 0), (Losses{3}));
   EXPECT_EQ(least({none, 2, 1, 1}), 2U);
+  options.time_limit = 1e-12;
+  EXPECT_EQ(walk({1, 2, 3, 4}, 2), (Losses{none, none, 3, none}));
 }
 
 }  // namespace
