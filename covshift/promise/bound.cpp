@@ -25,22 +25,20 @@ double upper_end(const Influenced& found, const Vector& count, double delta) {
 }
 
 /// The estimate for the rows that are not far, and for those that are: the worst, as far as they
-/// are more than by chance.
+/// are more than by chance. Their share is taken as it is: their few large numbers would make up
+/// all of the variance.
 Influenced with_far_rows(const Regression& near, const Judged& judged, const Vector& worst) {
   const auto m = static_cast<double>(worst.size());
-  const double share = static_cast<double>(near.fitted.size()) / m;
-  const double strange = share < 1 ? std::max(0.0, 1 - judged.far_by_chance / (1 - share)) : 0;
-  Vector all(worst.size());
-  Eigen::Index at = 0;
-  for (Eigen::Index i = 0; i < all.size(); ++i) {
-    all[i] = judged.far[static_cast<std::size_t>(i)] != 0
-                 ? strange * worst[i] + (1 - strange) * near.value
-                 : near.fitted[at++];
+  double far = 0;
+  double lost = 0;
+  for (Eigen::Index i = 0; i < worst.size(); ++i) {
+    if (judged.far[static_cast<std::size_t>(i)] == 0) continue;
+    far += 1 / m;
+    lost += (worst[i] - near.value) / m;
   }
-  Influenced found;
-  found.value = all.mean() + share * (near.value - near.fitted.mean());
-  found.train = share * near.train;
-  found.target = (all.array() - all.mean()) / std::sqrt(m * (m - 1));
+  const double strange = far > 0 ? std::max(0.0, 1 - judged.far_by_chance / far) : 0;
+  Influenced found = near;
+  found.value += strange * std::max(0.0, lost);
   return found;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "covshift/base/random.hpp"
@@ -18,6 +17,8 @@ using Columns = Eigen::MatrixXd;
 constexpr Eigen::Index most_cells = 8;
 constexpr Eigen::Index cell_components = 5;
 constexpr Eigen::Index most_reference_rows = 2000;
+constexpr double far_factor = 1.5;  // times the distance between labelled rows
+constexpr Eigen::Index far_references = 500;
 constexpr std::size_t most_squares = 30;   // columns whose squares are tested
 constexpr std::size_t most_crossed = 6;    // columns up to which all products are
 constexpr std::size_t mixed_columns = 10;  // beyond: squares of so many sums of columns
@@ -225,27 +226,32 @@ void check_cells(const WeightedSamples& s, Checks& checks) {
   }
 }
 
-/// Sets Judged::far, in the space of the components; 0.2% of the labelled rows may be outliers.
+/// Sets Judged::far, in the space of the components: by the distance to the fifth nearest labelled
+/// row (the nearest is often close by chance). 0.2% of the labelled rows may be outliers.
 void find_far_rows(const WeightedSamples& s, Judged& judged) {
-  const Columns references = some_of(s.train, most_reference_rows);
-  const auto distances = [&](const Columns& rows, bool to_others) {
-    std::vector<double> least(static_cast<std::size_t>(rows.rows()));
+  judged.far.assign(static_cast<std::size_t>(s.target.rows()), 0);
+  const Columns references = some_of(s.train, far_references);
+  constexpr Eigen::Index neighbours = 5;
+  if (references.rows() <= neighbours) return;
+  const auto distances = [&](const Columns& rows, bool own) {
+    std::vector<double> fifth(static_cast<std::size_t>(rows.rows()));
     for (Eigen::Index i = 0; i < rows.rows(); ++i) {
       Vector apart = (references.rowwise() - rows.row(i)).rowwise().squaredNorm();
-      if (to_others) apart[i] = std::numeric_limits<double>::infinity();
-      least[static_cast<std::size_t>(i)] = apart.minCoeff();
+      double* const place = apart.data() + neighbours - (own ? 0 : 1);  // a row is near itself
+      std::nth_element(apart.data(), place, apart.data() + apart.size());
+      fifth[static_cast<std::size_t>(i)] = std::sqrt(*place);
     }
-    return least;
+    return fifth;
   };
-  judged.far.assign(static_cast<std::size_t>(s.target.rows()), 0);
-  if (references.rows() < 2) return;
   std::vector<double> own = distances(references, true);
   const std::size_t aside = own.size() / 500;
   std::nth_element(own.begin(), own.begin() + static_cast<std::ptrdiff_t>(aside), own.end(),
                    std::greater<>());
   judged.far_by_chance = static_cast<double>(aside + 1) / static_cast<double>(own.size() + 1);
   const std::vector<double> there = distances(s.target, false);
-  for (std::size_t i = 0; i < there.size(); ++i) judged.far[i] = there[i] > own[aside] ? 1 : 0;
+  for (std::size_t i = 0; i < there.size(); ++i) {
+    judged.far[i] = there[i] > far_factor * own[aside] ? 1 : 0;
+  }
 }
 
 void remove(const std::vector<char>& far, Columns& rows) {

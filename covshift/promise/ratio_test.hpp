@@ -12,10 +12,10 @@ namespace covshift {
 /// What a promise about the target rests on.
 struct Judged {
   WeightedSamples samples;  ///< without the target rows that are far
-  /// Of every target row: further from all labelled rows than these are from each other. No weight
-  /// makes labelled rows stand for it.
+  /// Of every target row: half as far again from all labelled rows as these are from each
+  /// other. No weight makes labelled rows stand for it.
   std::vector<char> far;
-  double far_by_chance = 0;  ///< share of labelled rows that would be far
+  double far_by_chance = 0;  ///< an upper bound on the share of ordinary rows that are far
   Evidence evidence;
   double ratio_p_value = 1;  ///< of the test that the ratio makes both samples look alike
   bool quadratic = false;    ///< the ratio has squares and products of the columns
