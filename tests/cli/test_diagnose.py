@@ -47,6 +47,8 @@ class Diagnose(ProgramTest):
         self.assertEqual(report["recommendation"]["verdict"], "none")
         self.assertEqual(report["recommendation"]["method"], "auto")
         self.assertIn("No shift", report["advice"])
+        self.assertRegex(report["recommendation"]["reasons"][0]["text"],
+                         r"^A classifier separates training from target with an AUC of 0\.\d+ \(0\.5 is chance\); \d+ of 199 ")
         self.assertGreaterEqual(report["power"], 0.8)
         self.assertEqual(report["recommendation"]["trust"]["code"], "no-shift")
         self.assertIsNone(self.diagnose(2)["power"])
@@ -275,7 +277,11 @@ class Next(ProgramTest):
         report = self.check("--methods", "auto,lr")
         auto = report["methods"][0]
         self.assertAlmostEqual(sum(t["share"] for t in auto["selection"]), 1)
-        self.assertIn("candidates", auto["choice"])
+        # With --lambda cv the baseline is one model with another candidate, but a row of its own in the table.
+        for flags in ((), ("--lambda", "cv")):
+            fit = self.run_json("fit", self.train, "--target", self.target, "--label", "y", *flags, "-o", self.path("m.json"))
+            used = sum(t["share"] > 0 for t in fit["selection"])
+            self.assertIn(f"the model mixes {used} of {len(fit['selection'])} candidates", fit["choice"])
         fit = self.run_json("fit", self.train, "--target", self.target, "--label", "y", "-o", self.path("m.json"))
         self.assertEqual(fit["selection"], auto["selection"])
         self.assertEqual(fit["choice"], auto["choice"])

@@ -129,7 +129,7 @@ def test_verbose(shifted, capsys):
 def test_fit_without_a_target_warns(shifted):
     X, y, _, _ = shifted
     for model in (covshift.RobustClassifier(lam=0.1), covshift.robust(lam=0.1), covshift.iw(lam=0.1)):
-        with pytest.warns(UserWarning, match="without X_target: the shift is ignored"):
+        with pytest.warns(UserWarning, match="without X_target: assuming the model will be used on data like X"):
             model.fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
