@@ -136,8 +136,10 @@ void print_text(unsigned long long seed, const Comparison& c, const Diagnosis& d
     return *c.methods[0].truth;
   };
   const double bit = std::log(2.0);
-  const bool worse = std::any_of(c.methods.begin(), c.methods.end(),
-                                 [&](const Compared& m) { return m.truth->log_loss.value > bit; });
+  const bool worse = std::any_of(c.methods.begin(), c.methods.end(), [&](const Compared& m) {
+    const double loss = m.truth->log_loss.value;  // infinite: not in the table
+    return std::isfinite(loss) && loss > bit;
+  });
   fmt::print(
       "\n3. Why lr is overconfident: it is {:.0f}% sure of its answers on the target and right "
       "{:.0f}% of the time, because it\ncontinues its line to where it has never been.{} robust is "

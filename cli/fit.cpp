@@ -20,10 +20,6 @@
 namespace covshift::cli {
 namespace {
 
-/// Flags for what is estimated or assumed of the shift.
-constexpr auto ratio_flags = {"--ratio", "--ratio-lambda", "--generalized-views",
-                              "--view-threshold", "--caution"};
-
 struct FitFlags {
   std::string train, target, output;
   bool accept_unconverged = false;
@@ -178,8 +174,8 @@ void check_call(const FitFlags& flags, const Common& common) {
 /// Options that are given, but not used with the others.
 void warn_ignored(const FitFlags& flags, const CLI::App& command, const Common& common) {
   const FitOptions& fit = flags.options.fit;
-  const auto ignored = [&](std::initializer_list<const char*> names, const std::string& by) {
-    for (const char* name : names) {
+  const auto ignored = [&](const std::set<std::string>& names, const std::string& by) {
+    for (const std::string& name : names) {
       if (command.count(name) > 0 && is_first(common)) {
         warn(fmt::format("{} has no effect {}", name, by));
       }
@@ -190,9 +186,10 @@ void warn_ignored(const FitFlags& flags, const CLI::App& command, const Common& 
   }
   const bool weighted = fit.lambda.kind == LambdaChoice::Kind::iwcv;
   if (flags.target.empty()) {
-    ignored(ratio_flags, "without --target");
+    ignored(shift_flags(), "without --target");
   } else if (ignores_shift(fit) && !weighted) {
-    ignored(ratio_flags, fit.generalize ? "with --generalize none" : "with --method " + fit.method);
+    ignored(shift_flags(),
+            fit.generalize ? "with --generalize none" : "with --method " + fit.method);
   } else if (flags.options.ratio_column.empty() && !has_lambda(fit.shift.ratio.method)) {
     ignored({"--ratio-lambda"}, fmt::format("with --ratio {}", to_string(fit.shift.ratio.method)));
   }

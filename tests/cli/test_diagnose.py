@@ -271,6 +271,7 @@ class Next(ProgramTest):
         self.check("--methods", "robust-view", "--views", "each", "--view-threshold", "0.5")
         self.check("--methods", "auto", "--views", self.views, "--ratio", "gaussian", "--scale", "unit",
                    "--folds", "3", "--seed", "7")
+        self.assertNotIn("--ratio", self.check("--methods", "lr", "--ratio", "gaussian")["command"])  # lr has none
         self.check("--methods", "lr,iw", "--features", "splines:3", "--ratio-lambda", "cv", "--drop", "x3")
 
     def test_the_choice_is_told(self):
@@ -389,6 +390,10 @@ class Demo(ProgramTest):
         self.assertEqual(report["diagnosis"]["recommendation"]["shifted_views"], ["x1"])
         text = self.run_ok("demo").stdout
         self.assertIn("Why lr is overconfident", text)
+        for seed, worse in ((1, False), (5, True)):
+            bits = [m["log_loss_bits"] for m in self.run_json("demo", "--seed", seed)["methods"]]
+            self.assertEqual(any(b is not None and b > 1 for b in bits), worse)
+            self.assertEqual("worse than a coin" in self.run_ok("demo", "--seed", seed).stdout, worse)
         self.assertEqual(json.dumps(report["seed"]), "1")
 
 

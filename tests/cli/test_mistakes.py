@@ -78,13 +78,13 @@ class Mistakes(MessageTest):
         both = ("fit", self.train, "--target", self.train, "--label", "y", "--lambda", "0.1", "-q", "-o", self.model)
         alone = ("fit", self.train, "--label", "y", "--method", "lr", "-q", "-o", self.model)
         views = ("--generalized-views", "auto", "--view-threshold", "0.2", "--caution", "1")
-        shift = ["--ratio", "--ratio-lambda", "--generalized-views", "--view-threshold", "--caution"]
+        shift = ["--caution", "--generalized-views", "--ratio", "--ratio-lambda", "--view-threshold"]
         for why, ignored, call in (
-            ("with --ratio gaussian", shift[1:2], [*both, "--method", "robust", "--ratio", "gaussian", "--ratio-lambda", "3"]),
+            ("with --ratio gaussian", shift[3:4], [*both, "--method", "robust", "--ratio", "gaussian", "--ratio-lambda", "3"]),
             ("with --lambda 0.1", ["--lambdas"], [*both, "--method", "robust", "--lambdas", "1,2"]),
-            ("with --method lr", shift[2:], [*both, "--method", "lr", *views]),
-            ("with --generalize none", shift[:1], [*both, "--generalize", "none", "--ratio", "gaussian"]),
-            ("without --target", shift[2:], [*alone, *views]),
+            ("with --method lr", [*shift[:2], shift[4]], [*both, "--method", "lr", *views]),
+            ("with --generalize none", shift[2:3], [*both, "--generalize", "none", "--ratio", "gaussian"]),
+            ("without --target", [*shift[:2], shift[4]], [*alone, *views]),
             ("", [], [*both, "--method", "robust", "--ratio", "quadratic", "--ratio-lambda", "3", *views]),
             ("", [], [*both[:6], "--method", "lr", "--lambda", "iwcv", "--ratio-lambda", "1", "-q", "-o", self.model]),
         ):
