@@ -123,6 +123,12 @@ void check_output(const std::string& path, const Common& common) {
   }
 }
 
+const std::set<std::string>& shift_flags() {
+  static const std::set<std::string> flags = {"--ratio", "--ratio-lambda", "--generalized-views",
+                                              "--view-threshold", "--caution"};
+  return flags;
+}
+
 std::string views_file(const std::string& views) {
   return views == "all" || views == "each" ? "" : views;
 }

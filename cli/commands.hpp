@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,6 +50,10 @@ CLI::App& add_command(CLI::App& app, Common& common, const std::string& name,
 /// The file that an option's value names, if it does: FILE of all|each|FILE or cost:FILE.
 std::string views_file(const std::string& views);
 std::string cost_file(const std::string& loss);
+
+/// The flags of fit for what is estimated or assumed of the shift: without effect on a method that
+/// ignores it.
+const std::set<std::string>& shift_flags();
 
 /// The options of `more` after those of `options`.
 Options operator+(Options options, Options more);

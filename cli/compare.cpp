@@ -138,7 +138,7 @@ void run_compare(const CompareFlags& flags, const Common& common, const CLI::App
 void add_compare(CLI::App& app, Common& common) {
   auto flags = std::make_shared<CompareFlags>();
   CLI::App& command = add_command(
-      app, common, "compare", "Fit and evaluate every method the same way: a winner or a tie",
+      app, common, "compare", "Fit and evaluate every method in the same way and name the best",
       Options{train_file(flags->train), required(target_file(flags->target)),
               label_column(flags->label),
               text({"--truth"}, flags->truth, "FILE",

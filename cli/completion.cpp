@@ -95,7 +95,8 @@ void print_page(const Common& common) {
   fmt::print(
       "# Options\n\nWritten by `covshift options > docs/options.md` from the table in "
       "`covshift/options/options.cpp`; a test compares\nthe two. Words in capitals stand for any "
-      "value. Every command takes `--json`, `--quiet` and `--threads N`.\n");
+      "value. Every command except `completion` and `options` also takes `--json`, `--quiet` and "
+      "`--threads N`.\n");
   for (const auto& [command, options] : common.commands) {
     Options own = options;
     std::erase_if(own, [](const Option& o) {

@@ -50,7 +50,7 @@ void run_datasets(const std::string& folder, const Common& common) {
 void add_datasets(CLI::App& app, Common& common) {
   auto folder = std::make_shared<std::string>();
   add_command(app, common, "datasets",
-              "Where to get the paper's data sets; checks a folder for them",
+              "Say where to get the paper's data sets, and check a folder for them",
               {text({"--data"}, *folder, "FOLDER", "Folder to check (default: only list)")})
       .callback([folder, &common] { run_datasets(*folder, common); });
 }

@@ -156,11 +156,11 @@ void print_text(const Diagnosis& d) {
 
 void add_diagnose(CLI::App& app, Common& common) {
   auto flags = std::make_shared<DiagnoseFlags>();
-  CLI::App& command = add_command(
-      app, common, "diagnose", "Is there shift, where, how bad, and what to do about it",
-      Options{train_file(flags->train), required(target_file(flags->target)),
-              label_column(flags->label), report_file(flags->report)} +
-          diagnose_options(flags->options, flags->inputs) + file_options(common.read));
+  CLI::App& command =
+      add_command(app, common, "diagnose", "Test for shift, locate it, and recommend what to do",
+                  Options{train_file(flags->train), required(target_file(flags->target)),
+                          label_column(flags->label), report_file(flags->report)} +
+                      diagnose_options(flags->options, flags->inputs) + file_options(common.read));
   command.callback([flags, &common, &command] {
     refuse_overwriting(flags->report,
                        {flags->train, flags->target, views_file(flags->inputs.views)}, "--report");

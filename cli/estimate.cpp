@@ -205,7 +205,7 @@ std::string number(double x) { return fmt::format("{:.4f}", x); }
 
 void print_estimates(const TargetPerformance& found, double level) {
   const Evidence& e = found.evidence;
-  fmt::print("{} labelled rows, worth {:.0f} rows of the target; {} target rows\n", e.rows,
+  fmt::print("{} labelled rows, equivalent to {:.0f} target rows; {} target rows\n", e.rows,
              e.effective_sample_size, e.target_rows);
   if (!e.cannot_tell.empty()) {
     fmt::print("The loss on the target cannot be estimated: {}.\n", e.cannot_tell);
@@ -322,7 +322,7 @@ void add_estimate(CLI::App& app, Common& common) {
   Option target = required(target_file(flags->target));
   target.flag = "--target";
   add_command(
-      app, common, "estimate", "How good is a classifier, any classifier, on data without labels",
+      app, common, "estimate", "Estimate how well any classifier performs on unlabelled data",
       Options{required(text({"SOURCE"}, flags->source, "MODEL|PREDICTIONS",
                             "Model file, or labelled rows with a column p:<class> for each class; "
                             "the target then has these columns as well")),

@@ -36,7 +36,7 @@ void add_export(CLI::App& app, Common& common) {
     std::string model, output;
   };
   auto flags = std::make_shared<Flags>();
-  add_command(app, common, "export", "Write a model as an ONNX file, which other programs run",
+  add_command(app, common, "export", "Export a model to ONNX",
               Options{required(text({"MODEL"}, flags->model, "FILE", "Model file written by fit")),
                       required(output_file(flags->output, "ONNX file to write (-: stdout)"))})
       .callback([flags, &common] { run_export(flags->model, flags->output, common); });

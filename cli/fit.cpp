@@ -10,6 +10,7 @@
 #include "cli/streaming.hpp"
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
+#include "covshift/base/number.hpp"
 #include "covshift/data/read_table.hpp"
 #include "covshift/engine/fit_parts.hpp"
 #include "covshift/model/costs.hpp"
@@ -130,6 +131,19 @@ void report_text(const Model& model, const FitFlags& flags) {
   fmt::print("model written to {} in {:.2f} s\n", printable(flags.output), r.seconds);
 }
 
+/// Whether --ratio-lambda is for this ratio, or for one that it tries.
+bool has_lambda(RatioMethod method) {
+  return method == RatioMethod::logistic || method == RatioMethod::quadratic ||
+         method == RatioMethod::automatic;
+}
+
+/// Whether the method that is given, or its assumption, takes no account of the target.
+bool ignores_shift(const FitOptions& fit) {
+  if (fit.generalize) return fit.generalize->kind == Assumption::Kind::none;
+  return !fit.choose_temper && fit.method != "auto" &&
+         find_method(fit.method).generalize == Assumption::Kind::none;
+}
+
 /// Usage errors that can be found before any file is read.
 void check_call(const FitFlags& flags, const Common& common) {
   const ModelOptions& options = flags.options;
@@ -144,19 +158,40 @@ void check_call(const FitFlags& flags, const Common& common) {
     throw CLI::ValidationError("--memory", "not under mpirun: start more processes instead");
   }
   if (!flags.target.empty()) return;
-  const bool named = fit.generalize || fit.choose_temper;
-  const bool none = fit.generalize
-                        ? fit.generalize->kind == Assumption::Kind::none
-                        : !named && (fit.method == "auto" ||
-                                     find_method(fit.method).generalize == Assumption::Kind::none);
-  if (!none) {
+  const bool open = fit.method == "auto" && !fit.generalize && !fit.choose_temper;
+  if (!open && !ignores_shift(fit)) {
     throw CLI::ValidationError(
         "--target",
         "this method needs unlabelled data from where the model will be used; without "
-        "them use auto, lr, adv01 or svm");
+        "them use " +
+            methods_without_target());
   }
   if (fit.lambda.kind == LambdaChoice::Kind::iwcv) {
     throw CLI::ValidationError("--target", "iwcv needs the density ratio of a target; use cv");
+  }
+}
+
+/// Options that are given, but not used with the others.
+void warn_ignored(const FitFlags& flags, const CLI::App& command, const Common& common) {
+  const FitOptions& fit = flags.options.fit;
+  const auto ignored = [&](const std::set<std::string>& names, const std::string& by) {
+    for (const std::string& name : names) {
+      if (command.count(name) > 0 && is_first(common)) {
+        warn(fmt::format("{} has no effect {}", name, by));
+      }
+    }
+  };
+  if (fit.lambda.kind == LambdaChoice::Kind::fixed) {
+    ignored({"--lambdas"}, fmt::format("with --lambda {}", number_text(fit.lambda.value)));
+  }
+  const bool weighted = fit.lambda.kind == LambdaChoice::Kind::iwcv;
+  if (flags.target.empty()) {
+    ignored(shift_flags(), "without --target");
+  } else if (ignores_shift(fit) && !weighted) {
+    ignored(shift_flags(),
+            fit.generalize ? "with --generalize none" : "with --method " + fit.method);
+  } else if (flags.options.ratio_column.empty() && !has_lambda(fit.shift.ratio.method)) {
+    ignored({"--ratio-lambda"}, fmt::format("with --ratio {}", to_string(fit.shift.ratio.method)));
   }
 }
 
@@ -178,8 +213,9 @@ void check_status(const Solution& solution, bool accept_unconverged) {
   }
 }
 
-void run_fit(const FitFlags& flags, const Common& common) {
+void run_fit(const FitFlags& flags, const CLI::App& command, const Common& common) {
   check_call(flags, common);
+  warn_ignored(flags, command, common);
   check_output(flags.output, common);
   ProgressBar bar(common.quiet || common.json);
   bar.show("reading", 0);
@@ -218,7 +254,7 @@ void run_fit(const FitFlags& flags, const Common& common) {
   const Solution& solution = model.classifier().report().solution;
   check_status(solution, flags.accept_unconverged);
   if (flags.target.empty() && options.fit.method == "auto") {
-    message("no --target: the shift is ignored, as if the model were used on data like these");
+    message("no --target given: assuming the model will be used on data like the training data");
   }
   if (is_first(common)) write_output(flags.output, model.to_text());
   if (solution.status != Status::converged) {
@@ -251,15 +287,15 @@ void add_fit(CLI::App& app, Common& common) {
   target.flag = "--target";
   std::string list = "Methods:\n";
   for (const Method& m : methods()) list += fmt::format("  {:<14} {}\n", m.name, m.summary);
-  add_command(app, common, "fit", "Learn a model from labelled data and unlabelled target data",
-              Options{train_file(flags->train), target, label_column(flags->options.label),
-                      required(output_file(flags->output, "Model file to write (-: stdout)")),
-                      flag({"--accept-unconverged"}, flags->accept_unconverged,
-                           "Write the model even if the solver stopped before the tolerance")} +
-                  model_options(flags->options) + file_options(common.read) +
-                  memory_options(flags->memory))
-      .footer(list)
-      ->callback([flags, &common] { run_fit(*flags, common); });
+  CLI::App& command =
+      add_command(app, common, "fit", "Learn a model from labelled data and unlabelled target data",
+                  Options{train_file(flags->train), target, label_column(flags->options.label),
+                          required(output_file(flags->output, "Model file to write (-: stdout)")),
+                          flag({"--accept-unconverged"}, flags->accept_unconverged,
+                               "Write the model even if the solver stopped before the tolerance")} +
+                      model_options(flags->options) + file_options(common.read) +
+                      memory_options(flags->memory));
+  command.footer(list)->callback([flags, &command, &common] { run_fit(*flags, command, common); });
 }
 
 }  // namespace covshift::cli

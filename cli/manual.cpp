@@ -31,24 +31,38 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string heading(const std::string& name, const std::string& summary) {
-  std::string title = name;
-  std::transform(title.begin(), title.end(), title.begin(),
+std::string upper(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::string heading(const std::string& name, const std::string& summary) {
   return fmt::format(
       ".TH {} 1 \"\" \"covshift {}\" \"User Commands\"\n.nh\n.ad l\n"
       ".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n",
-      escaped(title), version(), escaped(name), escaped(summary));
+      escaped(upper(name)), version(), escaped(name), escaped(summary));
 }
 
-std::string examples(std::string_view text) {
-  std::string out = ".SH EXAMPLES\n.nf\n";
+/// A section of lines that stay as they are.
+std::string verbatim(std::string_view title, std::string_view text) {
+  std::string out = fmt::format(".SH {}\n.nf\n", title);
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1);
     out += escaped(text.substr(0, end + 1));
     text.remove_prefix(end + 1);
   }
   return out + "\n.fi\n";
+}
+
+/// What the help shows below the options: a title, a colon, and lines.
+std::string footer_section(const std::string& footer) {
+  const std::size_t colon = footer.find(":\n");
+  if (colon == std::string::npos) return "";
+  std::string_view lines = footer;
+  lines.remove_prefix(colon + 2);
+  if (lines.ends_with('\n')) lines.remove_suffix(1);
+  return verbatim(upper(footer.substr(0, colon)), lines);
 }
 
 /// Values to choose from, not a short word for any value ("FILE", "a,b").
@@ -97,8 +111,25 @@ std::string command_page(const CLI::App& command, const Options& options) {
   return heading("covshift-" + command.get_name(), command.get_description()) + "\\fBcovshift " +
          escaped(command.get_name()) + "\\fR [\\fIOPTION\\fR]..." + usage + "\n.SH OPTIONS\n" +
          list + ".TP\n\\fB\\-h\\fR, \\fB\\-\\-help\\fR\nPrint a summary of the command.\n" +
-         ".SH SEE ALSO\n.BR covshift (1)\n";
+         footer_section(command.get_footer()) + ".SH SEE ALSO\n.BR covshift (1)\n";
 }
+
+constexpr std::string_view program_notes =
+    ".SH SEVERAL PROCESSES\n"
+    "Under mpirun or srun, covshift hands over to covshift\\-mpi, which is installed beside it "
+    "where\n"
+    "MPI was found at build time: fit, predict, evaluate and diagnose then share the work.\n"
+    ".SH ENVIRONMENT\n"
+    ".TP\n\\fBCOVSHIFT_KERNELS\\fR\n"
+    "The instruction set of the innermost loops, baseline, avx2 or avx512, instead of the best "
+    "that\n"
+    "the processor has.\n"
+    ".TP\n\\fBTMPDIR\\fR\n"
+    "The folder for the cache of \\fB\\-\\-memory\\fR where \\fB\\-\\-cache\\-dir\\fR names none.\n"
+    ".TP\n\\fBSOURCE_DATE_EPOCH\\fR\n"
+    "The date on report pages, in seconds since 1970, instead of today.\n"
+    ".SH EXIT STATUS\n0: success; 1: the run failed; 2: a usage error.\n"
+    "Results go to standard output, messages to standard error.\n";
 
 /// The program's own page; its description is a line, an empty one, and examples.
 std::string program_page(const CLI::App& app, const Common& common) {
@@ -109,14 +140,14 @@ std::string program_page(const CLI::App& app, const Common& common) {
   if (summary.ends_with('.')) summary.pop_back();
   std::string out = heading("covshift", summary) +
                     "\\fBcovshift\\fR \\fICOMMAND\\fR [\\fIOPTION\\fR]...\n.br\n"
+                    "\\fBcovshift\\fR \\fBhelp\\fR [\\fICOMMAND\\fR]\n.br\n"
                     "\\fBcovshift\\fR \\fB\\-\\-version\\fR | \\fB\\-\\-help\\fR\n.SH COMMANDS\n";
   for (const auto& [command, options] : common.commands) {
     out += fmt::format(".TP\n.BR covshift\\-{} (1)\n{}.\n", escaped(command->get_name()),
                        escaped(command->get_description()));
   }
-  return out + examples(text.substr(text.find("\n  ") + 1)) +
-         ".SH EXIT STATUS\n0: success; 1: the run failed; 2: a usage error.\n"
-         "Results go to standard output, messages to standard error.\n";
+  return out + verbatim("EXAMPLES", text.substr(text.find("\n  ") + 1)) +
+         std::string(program_notes);
 }
 
 }  // namespace

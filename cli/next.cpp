@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include "cli/output.hpp"
+#include "covshift/shift/methods.hpp"
 
 namespace covshift::cli {
 
@@ -20,7 +19,8 @@ std::string shell_word(const std::string& text) {
 }
 
 std::string next_command(const CLI::App& called, const std::string& name,
-                         const std::vector<std::string>& words) {
+                         const std::vector<std::string>& words,
+                         const std::set<std::string>& left_out) {
   static const std::set<std::string> own = {"label", "json", "quiet", "threads", "help"};
   std::string command = "covshift " + name;
   for (const std::string& word : words) command += ' ' + shell_word(word);
@@ -28,7 +28,7 @@ std::string next_command(const CLI::App& called, const std::string& name,
   for (const CLI::Option* option : called.get_options()) {
     const std::string& flag = option->get_single_name();
     if (option->get_positional() || option->count() == 0 || own.contains(flag) ||
-        next->get_option_no_throw("--" + flag) == nullptr) {
+        left_out.contains("--" + flag) || next->get_option_no_throw("--" + flag) == nullptr) {
       continue;
     }
     command += " --" + flag;
@@ -58,7 +58,9 @@ std::string next_fit(const CLI::App& called, const FitFiles& files, const std::s
     words.insert(words.end(), {"--method", method});
   }
   words.insert(words.end(), {"-o", next_model});
-  return next_command(called, "fit", words);
+  const bool named = method != "auto" && method != "tempered";
+  const bool unused = named && find_method(method).generalize == Assumption::Kind::none;
+  return next_command(called, "fit", words, unused ? shift_flags() : std::set<std::string>());
 }
 
 }  // namespace covshift::cli

@@ -1,6 +1,7 @@
 // What to run next, as a command that can be pasted into a shell.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,10 @@ namespace covshift::cli {
 std::string shell_word(const std::string& text);
 
 /// `covshift NAME WORDS`, then what the user gave to `called` of the options that NAME has too, but
-/// for --label and what only concerns the output.
+/// for --label, what only concerns the output, and those left out.
 std::string next_command(const CLI::App& called, const std::string& name,
-                         const std::vector<std::string>& words);
+                         const std::vector<std::string>& words,
+                         const std::set<std::string>& left_out = {});
 
 /// The files of a fit.
 struct FitFiles {

@@ -371,8 +371,8 @@ void add_predict(CLI::App& app, Common& common) {
               list({"--keep"}, flags->keep, "a,b",
                    "Columns to copy beside the predictions (default: those of fit)"),
               parsed({"--sets"}, OptionType::number, "ALPHA", "",
-                     "Also sets of classes, columns set:<class> of 0 and 1, that hold the "
-                     "true class with probability 1 - ALPHA on the target; between 0 and 1",
+                     "Add prediction sets (0/1 columns set:<class>) that contain the true class "
+                     "with probability 1 - ALPHA on the target; between 0 and 1",
                      [flags](const std::string& text) {
                        constexpr Range range{
                            .low = 0, .high = 1, .low_excluded = true, .high_excluded = true};

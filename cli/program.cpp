@@ -91,14 +91,15 @@ int run_command(int argc, char** argv, const Reducer* reducer) {
       "  covshift evaluate model.json labelled.csv\n"
       "  covshift estimate model.json labelled.csv --target new.csv    how good on new.csv?");
   app.name("covshift");
+  app.footer("covshift help COMMAND shows the options of a command.");
   app.set_version_flag("--version", "covshift " + std::string(version()));
   app.require_subcommand(argc > 1 ? 1 : 0);
   cli::Common common;
   common.reducer = reducer;
   app.failure_message([&](const CLI::App* /*app*/, const CLI::Error& e) {
-    return cli::printable(
-        fmt::format("{}\nRun with --help for more information.\n", complaint(app, common, e)),
-        true);
+    return cli::printable(fmt::format("covshift: {}\nRun with --help for more information.\n",
+                                      complaint(app, common, e)),
+                          true);
   });
   for (const auto add :
        {cli::add_fit, cli::add_predict, cli::add_evaluate, cli::add_estimate, cli::add_export,

@@ -168,7 +168,7 @@ void add_reproduce(CLI::App& app, Common& common) {
             "Seeds, from --seed on (default: 5 for tables, 1 for the sweep and figures)");
   seeds.fallback.clear();
   add_command(app, common, "reproduce",
-              "The paper's tables and figures, and a sweep over what it leaves open",
+              "Reproduce the paper's tables and figures, and vary what it leaves open",
               Options{required(word({"WHAT"}, flags->what, names, "What to reproduce")),
                       text({"--data"}, flags->data, "FOLDER",
                            "Folder with the data sets (see covshift datasets); figures need none"),

@@ -9,7 +9,7 @@
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/base/file.hpp"
-#include "covshift/data/encoder.hpp"
+#include "covshift/data/preparation.hpp"
 #include "covshift/data/read_table.hpp"
 #include "covshift/options/options.hpp"
 #include "covshift/shift/sampling.hpp"
@@ -63,8 +63,11 @@ void run_sample(SampleFlags flags, const Common& common) {
   const Table table = read_data(flags.data, read);
   if (table.sparse) fail_input("{}: sample reads files of columns, not svmlight", flags.data);
   static_cast<void>(table.at(flags.label));  // an Error where there is none
-  const Encoder encoder = Encoder::fit(table, {flags.label});
-  const Matrix matrix = encoder.encode(table).matrix;
+  PreparationOptions inputs;
+  inputs.columns.drop = {flags.label};
+  const Preparation preparation(table, inputs);
+  const Encoder& encoder = preparation.encoder();
+  const PreparedRows rows = preparation.encode(table, common.threads);
   BiasedSampling& sampling = flags.sampling;
   if (flags.feature != "random") {
     for (std::size_t j = 0; j < encoder.cols(); ++j) {
@@ -74,7 +77,7 @@ void run_sample(SampleFlags flags, const Common& common) {
       fail_input("{}: there is no numeric column '{}' to split by", flags.data, flags.feature);
     }
   }
-  const BiasedSample sample = biased_sample(matrix.view(), sampling);
+  const BiasedSample sample = biased_sample(rows.features, sampling);
   const std::array<FileContent, 2> files = {
       FileContent{flags.train_output, rows_csv(table, sample.train)},
       FileContent{flags.target_output, rows_csv(table, sample.target)}};

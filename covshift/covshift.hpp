@@ -1,5 +1,6 @@
-// All public headers of covshift. This list is also what `make install` installs and what
-// tests/package checks: a public header includes standard headers and headers of this list only.
+// All public headers of covshift but engine/mpi_reducer.hpp, which needs MPI. This list is also
+// what `make install` installs beside it, and what tests/package checks: a public header includes
+// standard headers and headers of this list only.
 #pragma once
 
 #include "covshift/base/error.hpp"
@@ -52,7 +53,7 @@
 #include "covshift/ratio/diagnostics.hpp"
 #include "covshift/ratio/gaussian.hpp"
 #include "covshift/ratio/ratio.hpp"
-#include "covshift/ratio/rows.hpp"
+#include "covshift/ratio/samples.hpp"
 #include "covshift/report/report.hpp"
 #include "covshift/select/cross_validation.hpp"
 #include "covshift/select/folds.hpp"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "covshift/ratio/rows.hpp"
+#include "covshift/ratio/samples.hpp"
 
 namespace covshift {
 namespace {

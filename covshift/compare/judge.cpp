@@ -26,7 +26,9 @@ std::string obstacle(const Comparison& c) {
   }
   if (c.effective_sample_size < least_rows) {
     return fmt::format(
-        "after weighting, the training data are worth {:.1f} rows, too few to compare methods on",
+        "after weighting, the training data are equivalent to {:.1f} target rows, too few to "
+        "compare "
+        "methods on",
         c.effective_sample_size);
   }
   return fmt::format(

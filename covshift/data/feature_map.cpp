@@ -61,7 +61,7 @@ MapSpec parse_map(std::string_view text) {
   MapSpec spec{std::string(parts[0]), 0, {}};
   if (spec.map == automatic_map && parts.size() == 1) return spec;
   const MapKind* const kind = find_kind(spec.map);
-  if (kind == nullptr) fail_name("the map of features", spec.map, known_names());
+  if (kind == nullptr) fail_name("the map", spec.map, known_names());
   const std::size_t most = 1 + (kind->size > 0 ? 1 : 0) + (kind->has_width ? 1 : 0);
   if (parts.size() > most) {
     fail_input("'{}': the map {} takes {}", text, kind->name,
@@ -131,7 +131,7 @@ std::string to_string(const MapSpecs& maps) {
 
 std::unique_ptr<FeatureMap> fit_map(const MapSpec& spec, const MapData& data) {
   const MapKind* const kind = find_kind(spec.map);
-  if (kind == nullptr) fail_name("the map of features", spec.map, known_names());
+  if (kind == nullptr) fail_name("the map", spec.map, known_names());
   if (data.train.size() == 0) fail_input("a map of features is fitted on rows, but there are none");
   MapSpec own = spec;
   if (own.size == 0) own.size = kind->size;

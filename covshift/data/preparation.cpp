@@ -133,7 +133,7 @@ std::vector<std::string> Strange::warnings() const {
     const std::string where = lines ? fmt::format("{}:{}", source, u.line) : source;
     texts.push_back(fmt::format(
         "{}: column '{}' has the category '{}', which training never saw ({}, have such "
-        "categories); it is encoded as none of the known ones",
+        "categories); it is treated as belonging to no known category",
         where, u.column, u.text, share(u.count, rows)));
   }
   for (const EncodedTable::Absent& a : absent) {

@@ -181,8 +181,8 @@ void TableBlocks::restart(const ReadOptions& options) {
   s.done = false;
   if (s.format == nullptr) {
     s.reader = csv_blocks(s.source, options, s.bytes);
-  } else if (s.format->read == read_npy) {
-    s.reader = npy_blocks(s.source, options, s.bytes);
+  } else if (s.format->blocks != nullptr) {
+    s.reader = s.format->blocks(s.source, options, s.bytes);
   }
 }
 

@@ -43,12 +43,16 @@ struct Format {
   std::string_view name, extension;
   Table (*read)(ByteSource& source, const ReadOptions& options);
   bool binary = false;
+  /// Null: the whole file is one block.
+  std::unique_ptr<BlockReader> (*blocks)(ByteSource& source, const ReadOptions& options,
+                                         std::size_t bytes) = nullptr;
 };
-inline constexpr auto formats = std::to_array<Format>({{"svmlight", ".svm", read_svmlight},
-                                                       {"svmlight", ".svmlight", read_svmlight},
-                                                       {"svmlight", ".libsvm", read_svmlight},
-                                                       {"ARFF", ".arff", read_arff},
-                                                       {"NPY", ".npy", read_npy, true}});
+inline constexpr auto formats =
+    std::to_array<Format>({{"svmlight", ".svm", read_svmlight},
+                           {"svmlight", ".svmlight", read_svmlight},
+                           {"svmlight", ".libsvm", read_svmlight},
+                           {"ARFF", ".arff", read_arff},
+                           {"NPY", ".npy", read_npy, true, npy_blocks}});
 
 std::string to_lower(std::string_view text);
 

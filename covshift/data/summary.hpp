@@ -22,15 +22,15 @@ struct Spot {
   std::string where, text;
 };
 
-/// Values of which it is asked whether any occurs twice, of any number of rows in bounded memory:
-/// those whose hash is small, with their counts. What is kept depends on the values alone, not on
-/// their order.
+/// Tells whether any value occurs twice, in bounded memory for any number of rows: it keeps the
+/// values with the smallest hashes, and their counts. Which ones depends on the values alone, not
+/// on their order.
 class RepeatSample {
  public:
   void add(double value, std::size_t count = 1);
   void add(const RepeatSample& other);
-  /// Certain up to 4,096 different values; beyond, one of 4,096 values drawn at random occurs
-  /// twice.
+  /// Exact up to 4,096 different values; beyond that, whether one of 4,096 values drawn at random
+  /// occurs twice.
   [[nodiscard]] bool repeats() const;
   [[nodiscard]] nlohmann::json to_json() const;
   static RepeatSample from_json(const nlohmann::json& json);

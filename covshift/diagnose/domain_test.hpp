@@ -3,7 +3,7 @@
 
 #include "covshift/diagnose/diagnose.hpp"
 #include "covshift/diagnose/row_space.hpp"
-#include "covshift/ratio/rows.hpp"
+#include "covshift/ratio/samples.hpp"
 
 namespace covshift {
 

@@ -7,7 +7,7 @@
 
 #include "covshift/base/random.hpp"
 #include "covshift/diagnose/distributions.hpp"
-#include "covshift/ratio/rows.hpp"
+#include "covshift/ratio/samples.hpp"
 
 namespace covshift {
 namespace {

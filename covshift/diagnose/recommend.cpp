@@ -54,8 +54,8 @@ class Writer {
       return std::move(out_);
     }
     reason("p-value", d_.test.p_value, d_.level,
-           fmt::format("Training and target are told apart with an AUC of {:.3f} (0.5 is chance); "
-                       "{} of {} random relabellings did as well (p = {:.3g}).",
+           fmt::format("A classifier separates training from target with an AUC of {:.3f} (0.5 is "
+                       "chance); {} of {} random relabellings did as well (p = {:.3g}).",
                        d_.test.auc, extreme(), d_.test.permutations, d_.test.p_value));
     if (!d_.shifted()) {
       no_shift();
@@ -90,8 +90,8 @@ class Writer {
             ? "No shift detected, but there is too little power to detect a small one."
             : "No shift detected: training and target cannot be told apart.");
     reason("power", power, enough_power,
-           fmt::format("Of shifts by half a standard deviation, planted in these rows, the test "
-                       "finds {:.0f}%; fewer than {:.0f}% are no evidence.",
+           fmt::format("The test detects {:.0f}% of shifts of half a standard deviation planted in "
+                       "these rows; below {:.0f}%, \"no shift\" means little.",
                        100 * power, 100 * enough_power));
     out_.shifted_views.clear();
     out_.stable_views.clear();
@@ -130,13 +130,13 @@ class Writer {
 
   void how_bad() {
     reason("effective-sample-size", ess_, weighting_suffices,
-           fmt::format("Weighted to look like the target, the {} training rows are worth {:.1f} "
-                       "({:.0f}%).",
+           fmt::format("Weighted to look like the target, the {} training rows are equivalent to "
+                       "{:.1f} target rows ({:.0f}%).",
                        d_.train_rows, d_.effective_sample_size, 100 * ess_));
     const Support& s = d_.support;
     reason("support", s.share, unsupported_limit(),
-           fmt::format("{:.1f}% of the target ({} rows) is where training data do not reach; "
-                       "without shift {:.1f}% would be.",
+           fmt::format("{:.1f}% of the target rows ({}) lie outside the training data; {:.1f}% "
+                       "would without shift.",
                        100 * s.share, s.rows, 100 * s.expected));
   }
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "covshift/ratio/rows.hpp"
+#include "covshift/ratio/samples.hpp"
 
 namespace covshift {
 

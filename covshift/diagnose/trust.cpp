@@ -161,8 +161,8 @@ void describe_evidence(TrustAnswer& a) {
           ? fmt::format("{} of the new rows are unlike anything seen in training ({} by chance).",
                         percent(e.unsupported), percent(e.unsupported_by_chance))
           : fmt::format(
-                "Hardly any new rows are unlike anything seen in training: {}, and {} would "
-                "be by chance.",
+                "Only {} of the new rows are unlike anything seen in training ({} expected by "
+                "chance).",
                 percent(e.unsupported), percent(e.unsupported_by_chance)));
   a.evidence.push_back(
       e.shift ? fmt::format("A classifier tells new rows from training rows in {} of pairs (50% is "

@@ -10,11 +10,12 @@
 
 namespace covshift {
 
-/// Work that only this holder does, which may fail: then all holders throw the first one's error.
-/// A meeting of all holders.
+/// Runs each holder's own work; if any of it fails, all holders throw the error of the first holder
+/// that failed. All holders must call this.
 void agree(const Reducer& reducer, const std::function<void()>& work);
 
-/// What `work` says at the first holder, for all; its error likewise. A meeting of all holders.
+/// Runs `work` at the first holder and gives its result, or its error, to all. All holders must
+/// call this.
 std::string from_first(const Reducer& reducer, const std::function<std::string()>& work);
 
 /// How one holder tells others of an error, and how they throw it. Not for an empty text.

@@ -163,7 +163,7 @@ Draw::Draw(const TrainingData& part, const Reducer& reducer, std::size_t most,
   }
 }
 
-GivenDensities Gathered::Rows::given() const {
+GivenDensities GatheredRows::given() const {
   GivenDensities given{log_ratio, log_generalization};
   for (const auto& [ratio, generalization] : views) given.views.push_back({ratio, generalization});
   return given;
@@ -187,9 +187,9 @@ std::string Gathered::pack(const MatrixView& x, const GivenDensities& given,
   return bytes;
 }
 
-Gathered::Rows Gathered::unpack(const std::vector<std::string>& pieces, bool sparse,
-                                std::size_t cols, bool only_count) {
-  Rows all;
+GatheredRows Gathered::unpack(const std::vector<std::string>& pieces, bool sparse, std::size_t cols,
+                              bool only_count) {
+  GatheredRows all;
   Matrix& matrix = all.matrix;
   matrix.cols = cols;
   matrix.sparse = sparse;

@@ -34,6 +34,15 @@ struct Draw {
 /// Who gets gathered rows.
 enum class Receivers { first_holder, all_holders };
 
+/// Those of training, or of the target.
+struct GatheredRows {
+  std::size_t count = 0;  // also where the matrix is left empty
+  Matrix matrix;
+  std::vector<double> log_ratio, log_generalization;
+  std::vector<std::pair<std::vector<double>, std::vector<double>>> views;
+  [[nodiscard]] GivenDensities given() const;
+};
+
 /// Rows that were picked at all holders, in the holders' order.
 class Gathered {
  public:
@@ -51,19 +60,12 @@ class Gathered {
   [[nodiscard]] double total_weight() const { return total_weight_; }
 
  private:
-  struct Rows {
-    std::size_t count = 0;  // also where the matrix is left empty
-    Matrix matrix;
-    std::vector<double> log_ratio, log_generalization;
-    std::vector<std::pair<std::vector<double>, std::vector<double>>> views;
-    [[nodiscard]] GivenDensities given() const;
-  };
   static std::string pack(const MatrixView& x, const GivenDensities& given,
                           const std::vector<std::size_t>& rows);
-  static Rows unpack(const std::vector<std::string>& pieces, bool sparse, std::size_t cols,
-                     bool only_count);
+  static GatheredRows unpack(const std::vector<std::string>& pieces, bool sparse, std::size_t cols,
+                             bool only_count);
 
-  Rows train_, target_;
+  GatheredRows train_, target_;
   MatrixView target_view_;
   std::vector<int> labels_;
   std::vector<double> weight_;

@@ -104,7 +104,7 @@ std::unique_ptr<Game> make_game(const std::string& loss, int labels) {
     const std::string text = loss.substr(prefix.size());
     const std::optional<double> parameter = parse_number(text);
     if (!parameter || trim(text) != text) {
-      fail_input("loss '{}': '{}' is not a number; example: {}0.3", loss, text, prefix);
+      fail_input("the loss '{}' needs a number, as in {}0.3", loss, prefix);
     }
     return known.make_with(labels, *parameter);
   }

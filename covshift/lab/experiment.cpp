@@ -73,7 +73,7 @@ FitOptions paper_fit() {
   fit.features = "linear";
   fit.bias = true;
   fit.shift.automatic = true;
-  fit.shift.view_threshold = 0.1;
+  fit.shift.view_threshold = 0.1;  // the paper's, whatever the default is
   fit.shift.bias = BiasAssumption::joint;
   fit.shift.ratio.method = RatioMethod::logistic;
   fit.shift.ratio.lambda = {RatioLambda::Rule::stable};

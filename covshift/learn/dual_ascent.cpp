@@ -5,7 +5,7 @@
 #include "covshift/base/random.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/learn/objective.hpp"
-#include "covshift/learn/solvers.hpp"
+#include "covshift/learn/solver_parts.hpp"
 
 namespace covshift {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 #include <limits>
 
-#include "covshift/learn/solvers.hpp"
+#include "covshift/learn/solver_parts.hpp"
 
 namespace covshift {
 

@@ -7,7 +7,7 @@
 #include "covshift/learn/low_rank.hpp"
 #include "covshift/learn/preconditioners.hpp"
 #include "covshift/learn/rules.hpp"
-#include "covshift/learn/solvers.hpp"
+#include "covshift/learn/solver_parts.hpp"
 
 namespace covshift {
 namespace {

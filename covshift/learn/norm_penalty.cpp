@@ -4,7 +4,7 @@
 #include <optional>
 #include <utility>
 
-#include "covshift/learn/solvers.hpp"
+#include "covshift/learn/solver_parts.hpp"
 
 namespace covshift {
 namespace {

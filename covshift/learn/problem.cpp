@@ -83,31 +83,23 @@ void check_features(const MatrixView& features, int threads) {
   }
 }
 
-void check_settings(const Problem& p) {
-  const std::size_t m = p.features.rows;
-  if (p.game == nullptr) fail_input("a problem needs a game (a loss)");
-  const int k = p.game->labels();
+void check_examples(const MatrixView& features, bool bias, std::span<const int> labels, int classes,
+                    std::span<const double> sample_weight) {
+  const std::size_t m = features.rows;
   if (m == 0) fail_input("there are no examples to learn from");
-  if (p.features.cols == 0 && !p.bias) {
+  if (features.cols == 0 && !bias) {
     fail_input("there are no features and no bias, so there is nothing to learn");
   }
-  if (!(p.lambda > 0) || !std::isfinite(p.lambda)) {
-    fail_input("lambda must be a positive number, not {}", p.lambda);
-  }
-  if (p.penalty == Penalty::norm && p.bias && !p.penalise_bias) {
-    fail_input("the penalty 'norm' needs a bias that is penalised; use 'squared'");
-  }
-  if (p.labels.size() != m) fail_input("{} labels for {} examples", p.labels.size(), m);
+  if (labels.size() != m) fail_input("{} labels for {} examples", labels.size(), m);
   for (std::size_t i = 0; i < m; ++i) {
-    if (p.labels[i] < 0 || p.labels[i] >= k) {
-      fail_input("label {} of example {} is not in 0..{}", p.labels[i], i + 1, k - 1);
+    if (labels[i] < 0 || labels[i] >= classes) {
+      fail_input("label {} of example {} is not in 0..{}", labels[i], i + 1, classes - 1);
     }
   }
-  check_length("sample weights", p.sample_weight.size(), m);
-  check_length("log weights", p.log_weight.size(), m);
-  bool any = p.sample_weight.empty();
-  for (std::size_t i = 0; i < p.sample_weight.size(); ++i) {
-    const double w = p.sample_weight[i];
+  check_length("sample weights", sample_weight.size(), m);
+  bool any = sample_weight.empty();
+  for (std::size_t i = 0; i < sample_weight.size(); ++i) {
+    const double w = sample_weight[i];
     if (!(w >= 0) || !std::isfinite(w)) {
       fail_input("the weight of example {} is {}; weights must be finite and not negative", i + 1,
                  w);
@@ -115,12 +107,29 @@ void check_settings(const Problem& p) {
     any = any || w > 0;
   }
   if (!any) fail_input("no example has a positive weight");
+}
+
+void check_settings(const Problem& p) {
+  if (p.game == nullptr) fail_input("a problem needs a game (a loss)");
+  check_examples(p.features, p.bias, p.labels, p.game->labels(), p.sample_weight);
+  if (p.penalty == Penalty::norm && p.bias && !p.penalise_bias) {
+    fail_input("the penalty 'norm' needs a bias that is penalised; use 'squared'");
+  }
+  check_length("log weights", p.log_weight.size(), p.features.rows);
   for (std::size_t i = 0; i < p.log_weight.size(); ++i) {
     if (!std::isfinite(p.log_weight[i])) {
       fail_input("the log weight of example {} is {}; it must be finite", i + 1, p.log_weight[i]);
     }
   }
   check_scales(p);
+}
+
+void check(const Problem& problem, int threads) {
+  check_settings(problem);
+  if (!(problem.lambda > 0) || !std::isfinite(problem.lambda)) {
+    fail_input("lambda must be a positive number, not {}", problem.lambda);
+  }
+  check_features(problem.features, threads);
 }
 
 void check_scales(const ScaledFeatures& p) {

@@ -67,13 +67,13 @@ struct Problem : ScaledFeatures {
 };
 
 /// Throw Error (input) that names the offending value and its position: check the features (a pass
-/// over them), their scales, everything but the features, or everything.
+/// over them), their scales, the labels 0 .. classes-1 and weights of as many examples, everything
+/// but features and lambda, or everything.
 void check_features(const MatrixView& features, int threads);
 void check_scales(const ScaledFeatures& features);
+void check_examples(const MatrixView& features, bool bias, std::span<const int> labels, int classes,
+                    std::span<const double> sample_weight);
 void check_settings(const Problem& problem);
-inline void check(const Problem& problem, int threads = 1) {
-  check_settings(problem);
-  check_features(problem.features, threads);
-}
+void check(const Problem& problem, int threads = 1);
 
 }  // namespace covshift

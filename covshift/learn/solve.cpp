@@ -7,7 +7,7 @@
 #include "covshift/learn/moderate.hpp"
 #include "covshift/learn/objective.hpp"
 #include "covshift/learn/rules.hpp"
-#include "covshift/learn/solvers.hpp"
+#include "covshift/learn/solver_parts.hpp"
 
 namespace covshift {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/lists.hpp"
+#include "covshift/data/feature_map.hpp"
 #include "covshift/data/rows.hpp"
 #include "covshift/data/smooth_order.hpp"
 #include "covshift/model/setting.hpp"
@@ -19,7 +20,6 @@ namespace {
 using Kind = Assumption::Kind;
 
 // docs/choice.md has the study of these numbers.
-constexpr double default_caution = 0.5;
 constexpr double baseline_rows = 3;      // prior of the baseline in the mixture, in rows
 constexpr double negligible = 0.01;      // shares below are not worth a component
 constexpr double share_steps = 1e4;      // shares are rounded: what a solver left open stays open
@@ -27,13 +27,6 @@ constexpr double evidence = 2;           // standard errors to leave the baselin
 constexpr double unshifted = 0.99;       // effective share of the rows above which w is 1
 constexpr std::size_t most_rows = 5000;  // more are not needed to choose
 constexpr int patience = 3;              // lambdas that are worse in a row
-
-/// 2^2, 1, ..., 2^-18: wide enough that its ends are hardly ever chosen.
-std::vector<double> default_lambdas() {
-  std::vector<double> grid;
-  for (int power = 2; power >= -18; power -= 2) grid.push_back(std::ldexp(1.0, power));
-  return grid;
-}
 
 std::vector<Assumption> open_assumptions(const Views& views, double caution) {
   if (caution <= 0) return {{Kind::none}, {Kind::test}};
@@ -44,13 +37,11 @@ std::vector<Assumption> open_assumptions(const Views& views, double caution) {
   return open;
 }
 
-constexpr const char* bends = "splines:8";
-
-/// Whether splines of the columns make at most 300 features, twice those of nystroem:150; columns
-/// of two values have no knots.
+/// Whether splines of the columns make at most 300 features, twice those of smooth_map; columns of
+/// two values have no knots.
 bool few_bends(const MatrixView& x) {
   constexpr std::size_t most = 300;
-  constexpr std::size_t knots = 8;
+  const std::size_t knots = parse_maps(bends_map)[0].size;
   if (is_sparse(x) || x.cols > most) return false;
   std::size_t count = x.cols;
   for (std::size_t j = 0; j < x.cols && count <= most; ++j) {
@@ -68,8 +59,8 @@ bool few_bends(const MatrixView& x) {
 
 /// Maps to choose from: lines, anything smooth of all columns, and each column's own bends.
 std::vector<std::string> open_maps(const MatrixView& x) {
-  std::vector<std::string> maps = {"linear", "nystroem:150"};
-  if (few_bends(x)) maps.emplace_back(bends);
+  std::vector<std::string> maps = {"linear", smooth_map};
+  if (few_bends(x)) maps.emplace_back(bends_map);
   return maps;
 }
 
@@ -83,8 +74,8 @@ void need_target(const Plan& plan, const TrainingData& data) {
   if (shifted(plan)) {
     fail_input(
         "method {} needs a target: unlabelled inputs from where the model will be used; without "
-        "one use auto, lr, adv01 or svm",
-        plan.method);
+        "one use {}",
+        plan.method, methods_without_target());
   }
   if (plan.lambda.kind == LambdaChoice::Kind::iwcv) {
     fail_input("iwcv weights held-out losses by the density ratio and needs a target; use cv");
@@ -210,7 +201,7 @@ class Chooser {
 
   void try_map(const std::string& map) {
     // Under a shift the slopes beyond the outer knots decide, which no held-out row can judge.
-    if (map == bends && plan_.maps.size() > 1 && shifted_) return;
+    if (map == bends_map && plan_.maps.size() > 1 && shifted_) return;
     const auto mapped = std::make_shared<const Mapped>(sample_.data, plan_.features, map, options_);
     if (of_all_) mapped_[map] = mapped;
     for (const Assumption& assumption : plan_.assumptions) {
@@ -369,8 +360,10 @@ class Chooser {
     std::stable_sort(choice.components.begin(), choice.components.end(),
                      [](const Chosen& a, const Chosen& b) { return a.share > b.share; });
     choice.reason = fmt::format(
-        "{} of {} candidates are mixed, by shares that fit {:.0f} effective held-out rows best{}",
-        choice.components.size(), k, sum * sum / squares,
+        "the model mixes {} of {} candidates, with weights fitted to held-out rows (effective "
+        "sample size {:.0f}){}",
+        std::count_if(share.begin(), share.end(), [](double s) { return s > 0; }), k,
+        sum * sum / squares,
         plan_.baseline ? fmt::format("; no row's loss exceeds that of {} by more than {:.3g}",
                                      name_of(trials_[0]), -std::log(trials_[0].report.share))
                        : "");
@@ -427,7 +420,7 @@ Plan plan_of(const TrainingData& data, const FitOptions& options) {
   if (options.caution && !(*options.caution >= 0 && *options.caution <= 1)) {
     fail_input("caution must lie in [0, 1], not {}", *options.caution);
   }
-  plan.caution = options.caution.value_or(open ? default_caution : 1);
+  plan.caution = options.caution.value_or(open ? auto_caution : 1);
   plan.features = !options.features.empty() ? options.features : open ? "auto" : "linear";
   plan.maps = {plan.features};
   if (maps_open(with_maps(data.views, plan.features))) plan.maps = open_maps(data.features);

@@ -159,15 +159,9 @@ void add_share(const Solution& part, double share, Solution& all) {
 }  // namespace
 
 void check_training(const TrainingData& data, const FitOptions& options) {
-  const std::unique_ptr<Game> any = log_game(std::max(2, data.classes));
-  Problem problem;
-  problem.game = any.get();
-  problem.features = data.features;
-  problem.labels = data.labels;
-  problem.lambda = 1;
-  problem.bias = options.bias;
-  problem.sample_weight = data.sample_weight;
-  check(problem, options.solve.threads);
+  check_examples(data.features, options.bias, data.labels, std::max(2, data.classes),
+                 data.sample_weight);
+  check_features(data.features, options.solve.threads);
 }
 
 void check_target(const TrainingData& data, const FitOptions& options) {
@@ -185,12 +179,18 @@ LambdaChoice LambdaChoice::parse(const std::string& text) {
   if (text == "iwcv") return {Kind::iwcv, 0};
   const std::optional<double> value = parse_number(text);
   if (!value || !(*value > 0) || !std::isfinite(*value)) {
-    fail_input("lambda must be a positive number, auto, cv or iwcv, not {}", quoted_excerpt(text));
+    fail_input("must be a positive number, auto, cv or iwcv, not {}", quoted_excerpt(text));
   }
   return {Kind::fixed, *value};
 }
 
 std::vector<double> paper_lambdas() { return {0x1p-16, 0x1p-12, 0x1p-8, 0x1p-4, 1}; }
+
+std::vector<double> default_lambdas() {
+  std::vector<double> grid;
+  for (int power = 2; power >= -18; power -= 2) grid.push_back(std::ldexp(1.0, power));
+  return grid;
+}
 
 TrainingData::TrainingData(const Preparation& preparation, const PreparedRows& train,
                            const PreparedRows* unlabelled)

@@ -46,6 +46,15 @@ inline constexpr auto names<LambdaChoice::Kind> =
 
 /// The paper's grid: 2^-16, 2^-12, 2^-8, 2^-4, 1.
 std::vector<double> paper_lambdas();
+/// 2^2, 1, ..., 2^-18: wide enough that its ends are hardly ever chosen.
+std::vector<double> default_lambdas();
+
+/// What the method auto uses if nothing is given (docs/choice.md has the study of it): the caution,
+/// and the maps to try beside linear, for anything smooth of all columns and for each column's own
+/// bends.
+inline constexpr double auto_caution = 0.5;
+inline constexpr const char* smooth_map = "nystroem:150";
+inline constexpr const char* bends_map = "splines:8";
 
 struct FitOptions {
   /// A row of the table of methods, or "auto": what held-out rows support (docs/choice.md).
@@ -59,10 +68,11 @@ struct FitOptions {
   std::string features;
   ShiftOptions shift;
   LambdaChoice lambda;
-  /// Empty: 2^2, 1, ..., 2^-18, and between them.
+  /// Empty: default_lambdas(), and between them.
   std::vector<double> lambdas;
   /// How the prediction treats rows beyond all training rows: 0 trusts the evidence there as at the
-  /// least supported training row, 1 fades it as the assumption says. Empty: 1, for auto 1/2.
+  /// least supported training row, 1 fades it as the assumption says. Empty: 1, for auto
+  /// auto_caution.
   std::optional<double> caution;
   /// Claim no more of any row than the training rows can show: certainty_limit(). The paper's fits
   /// have no such limit.
@@ -159,12 +169,13 @@ class Classifier {
  public:
   static Classifier fit(const TrainingData& data, const FitOptions& options);
 
-  /// This model, fitted to a sample, with its ratios and weights fitted to all rows: those of
-  /// `part` and of the other holders that options.solve.reducer knows. What was chosen stays: maps,
-  /// assumptions, shares, and lambdas in rows of evidence. `target_weight`: how often each target
-  /// row counts (empty: once); rows of weight 0 are left out of the estimates. `share` is that of
-  /// the sample in the weight of all training rows, `pooled_share` in that of both samples.
-  /// Without a bound on the target loss: see promise_by().
+  /// Fits the ratios and weights of this model, which was fitted to a sample, again to all rows:
+  /// those of `part` and those of the other holders, by way of options.solve.reducer. Maps,
+  /// assumptions and shares stay as chosen, and lambdas count as many rows of evidence as before.
+  /// `target_weight`: how often each target row counts (empty: once); rows of weight 0 are left out
+  /// of the estimates. `share`: how much of the weight of all training rows the sample has;
+  /// `pooled_share`: the same for training and target rows together. The result has no bound on the
+  /// target loss: see promise_by().
   [[nodiscard]] Classifier refit(const TrainingData& part, const FitOptions& options,
                                  std::span<const double> target_weight, double share,
                                  double pooled_share) const;

@@ -84,12 +84,16 @@ Option number_or_cv(OptionName name, std::optional<double>& x, std::string help)
                 });
 }
 
-Option interval(OptionName name, double& low, double& high, std::string help) {
-  return row(name, OptionType::interval, "LOW HIGH", fmt::format("{} {}", low, high),
-             std::move(help), [&low, &high](const std::vector<std::string>& given) {
+Option interval(OptionName name, std::string fallback, std::string help,
+                std::function<void(double, double)> set) {
+  return row(name, OptionType::interval, "LOW HIGH", std::move(fallback), std::move(help),
+             [set = std::move(set)](const std::vector<std::string>& given) {
                if (given.size() != 2) fail_input("must be two numbers, low and high");
-               low = parse_in({}, given[0]);
-               high = parse_in({}, given[1]);
+               const double low = parse_in(positive, given[0]);
+               const double high = parse_in(positive, given[1]);
+               if (low > high)
+                 fail_input("must be in order, low and high, not {} and {}", low, high);
+               set(low, high);
              });
 }
 

@@ -89,7 +89,9 @@ Option word(OptionName name, std::string& x, const std::vector<std::string_view>
             std::string help);
 Option number(OptionName name, double& x, const Range& range, std::string help);
 Option number_or_cv(OptionName name, std::optional<double>& x, std::string help);
-Option interval(OptionName name, double& low, double& high, std::string help);
+/// Two numbers, 0 < low <= high.
+Option interval(OptionName name, std::string fallback, std::string help,
+                std::function<void(double low, double high)> set);
 Option list(OptionName name, std::vector<std::string>& x, std::string values, std::string help);
 /// Present on the command line: x = value.
 Option flag(OptionName name, bool& x, std::string help, bool value = true);

@@ -1,6 +1,7 @@
 #include "covshift/options/options.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "covshift/data/feature_map.hpp"
@@ -63,11 +64,14 @@ std::vector<std::string_view> with(std::span<const std::string_view> words,
   return all;
 }
 
-/// Throws Error unless the text is one of the words, some of which end in a value (abstain:A).
+/// Throws Error unless the text is one of the words, some of which end in a value (abstain:A) or
+/// may (views[:D]).
 void check_form(const std::string& text, const std::vector<std::string_view>& known) {
   const bool fits = std::any_of(known.begin(), known.end(), [&](std::string_view word) {
-    const std::size_t colon = word.find(':');
-    return colon == word.npos ? text == word : text.starts_with(word.substr(0, colon + 1));
+    const std::size_t value = word.find_first_of("[:");
+    const std::string_view stem = word.substr(0, value);
+    if (text == stem) return value == word.npos || word[value] == '[';
+    return value != word.npos && text.starts_with(fmt::format("{}:", stem));
   });
   if (!fits) fail_name("", text, known);
 }
@@ -112,13 +116,15 @@ Option loss_option(std::string& x) {
 }
 
 Option generalize_option(ModelOptions& o) {
+  const std::vector<std::string_view> known =
+      with(assumption_values, {"temper:auto", "column:NAME"});
   return parsed(
-      {"--generalize", "generalize", "auto"}, Type::text,
-      joined(with(assumption_values, {"temper:auto", "column:NAME"})), "",
+      {"--generalize", "generalize", "auto"}, Type::text, joined(known), "",
       "Where training evidence is trusted; overrides the method's assumption. temper:auto selects "
       "G; column:NAME reads log P_gen/P_target; append ,VIEW=column:NAME for a single view",
-      [&o](const std::string& given) {
+      [&o, known](const std::string& given) {
         const auto [text, columns] = by_view(given);
+        check_form(text, known);
         for (const auto& [view, column] : columns) {
           columns_of_view(o, view).generalization = column;
         }
@@ -175,9 +181,11 @@ Option views_option(std::string& x, const std::string& otherwise) {
 Option features_option(std::string& x) {
   return parsed(
       {"--features", "features"}, Type::text, map_values(), x,
-      "Feature maps for views without one of their own; join several with +. nystroem:200:1.5 also "
-      "sets the kernel width (default: median distance). auto tries linear, nystroem:150 and, "
-      "if no shift is detected, splines:8 (default: auto for the method auto, else linear)",
+      fmt::format(
+          "Feature maps for views without one of their own; join several with +. nystroem:200:1.5 "
+          "also sets the kernel width (default: median distance). auto tries linear, {} and, if no "
+          "shift is detected, {} (default: auto for the method auto, else linear)",
+          smooth_map, bends_map),
       [&x](const std::string& text) {
         parse_maps(text);
         x = text;
@@ -197,21 +205,24 @@ Option ratio_lambda_option(RatioLambda& x) {
   return parsed(
       {"--ratio-lambda", "ratio_lam"}, Type::text_or_number,
       "NUMBER|" + joined(names_of<RatioLambda::Rule>()), to_string(x),
-      "Regularisation of the logistic ratio; stable is cv, increased until the effective sample "
-      "size is at least half the rows or 100",
+      "Regularisation of the logistic and quadratic ratios; stable is cv, increased until the "
+      "effective sample size is at least half the rows or 100",
       [&x](const std::string& text) { x = RatioLambda::parse(text); });
 }
 
 Option scale_option(ScaleKind& x) {
-  return choice(
-      {"--scale", "scale"}, x,
-      "Feature scaling, fitted on the training data: to [0, 1], or to mean 0 and deviation 1, cut "
-      "at 8 deviations");
+  return choice({"--scale", "scale"}, x,
+                "Feature scaling, fitted on the training data: to [0, 1], or to mean 0 and "
+                "standard deviation "
+                "1, clipped at 8 standard deviations");
 }
 
 Option lambdas_option(std::vector<double>& x) {
+  const std::vector<double> grid = default_lambdas();
   return row({"--lambdas", "lams"}, Type::list, "a,b,c", "",
-             "Values of lambda to choose from (default: 4, 1, 1/4, ..., 2^-18, and between them)",
+             fmt::format("Values of lambda to choose from (default: {}, {}, 1/{}, ..., 2^{}, and "
+                         "between them)",
+                         grid[0], grid[1], 1 / grid[2], std::log2(grid.back())),
              [&x](const std::vector<std::string>& given) {
                x.clear();
                for (const std::string& part : given) x.push_back(parse_in(positive, part));
@@ -243,7 +254,8 @@ Options memory_options(MemoryOptions& o) {
              "about this much memory: 512M, 2G (default: files are read as a whole)",
              [&o](const std::string& text) { o.bytes = MemoryOptions::parse(text); }),
       text({"--cache-dir"}, o.folder, "FOLDER",
-           "Directory for that cache; always removed on exit (default: TMPDIR, /tmp or /var/tmp)")};
+           "Directory for that cache, which is removed on exit (default: TMPDIR, /tmp or "
+           "/var/tmp)")};
 }
 
 Options column_options(ColumnOptions& o) {
@@ -268,7 +280,7 @@ Options model_options(ModelOptions& o) {
   FitOptions& fit = o.fit;
   Options options = {
       word({"--method"}, fit.method, method_names({"auto"}),
-           "What to fit; auto chooses by held-out rows: a mixture for log loss, else one method"),
+           "Method to fit; auto chooses by held-out rows: a mixture for log loss, else one method"),
       loss_option(fit.loss),
       generalize_option(o),
       views_option(o.views,
@@ -283,8 +295,9 @@ Options model_options(ModelOptions& o) {
           }),
       view_threshold_option(fit.shift.view_threshold),
       parsed({"--caution", "caution"}, Type::number, "NUMBER", "",
-             "How strongly predictions are damped outside the training data, from 0 (extrapolate) "
-             "to 1 (as in the paper); default: 0.5 for auto, else 1",
+             fmt::format("How strongly predictions are damped outside the training data, from 0 "
+                         "(extrapolate) to 1 (as in the paper); default: {} for auto, else 1",
+                         auto_caution),
              [&fit](const std::string& text) { fit.caution = parse_in(between(0, 1), text); }),
       parsed({"--lambda", "lam"}, Type::text_or_number, lambda_values(), "auto",
              "Regularisation; cv is cross validation, iwcv the same with held-out losses weighted "
@@ -301,7 +314,8 @@ Options model_options(ModelOptions& o) {
       bias_option(fit),
       list({"--classes", "classes"}, o.classes, "a,b,c",
            "Classes in order, for ordinal losses and cost matrices (default: sorted)"),
-      text({"--weight"}, o.weight, "COLUMN", "Column of sample weights; 2 counts as the row twice"),
+      text({"--weight"}, o.weight, "COLUMN",
+           "Column of sample weights; a weight of 2 counts the row twice"),
       number({"--delta", "delta"}, fit.delta, probability,
              "Probability that the promised bound on the target loss may fail"),
       number({"--tolerance", "tol"}, fit.solve.tolerance, positive,
@@ -367,7 +381,7 @@ Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
 Options estimate_options(EstimateOptions& o) {
   return {
       number({"--level", "level"}, o.level, probability,
-             "Probability that an interval holds the true value"),
+             "Probability that an interval contains the true value"),
       ratio_option(o.ratio.method),
       ratio_lambda_option(o.ratio.lambda),
       folds_option(o.ratio.folds),
@@ -377,13 +391,14 @@ Options estimate_options(EstimateOptions& o) {
 
 namespace {
 
-Option target_interval(OptionName name, std::optional<BiasedSampling::Interval>& x,
-                       std::string help) {
-  return row(name, OptionType::interval, "LOW HIGH", "", std::move(help),
-             [&x](const std::vector<std::string>& given) {
-               if (given.size() != 2) fail_input("must be two numbers, low and high");
-               x = BiasedSampling::Interval{parse_in({}, given[0]), parse_in({}, given[1])};
-             });
+/// Of training, or of the target if it has its own.
+Option sampling_interval(OptionName name, auto& x, std::string fallback, std::string help) {
+  return interval(name, std::move(fallback), std::move(help), [&x](double low, double high) {
+    x = BiasedSampling::Interval{low, high};
+  });
+}
+std::string interval_text(const BiasedSampling::Interval& x) {
+  return fmt::format("{} {}", x.low, x.high);
 }
 
 }  // namespace
@@ -395,12 +410,13 @@ Options sampling_options(BiasedSampling& o) {
              "Quantile of the feature at which rows are split into training and target"),
       number({"--crossing", "crossing"}, o.crossing, {.low = 0, .high = 1, .high_excluded = true},
              "Probability that a row crosses to the other side of the split"),
-      interval({"--a", "a"}, o.a.low, o.a.high, "Range of a: the centre is min + (max - min)/a"),
-      interval({"--b", "b"}, o.b.low, o.b.high, "Range of b: the spread is std/b"),
-      target_interval({"--target-a", "target_a"}, o.target_a,
-                      "Range of a for the target portion (default: as for training)"),
-      target_interval({"--target-b", "target_b"}, o.target_b,
-                      "Range of b for the target portion (default: as for training)"),
+      sampling_interval({"--a", "a"}, o.a, interval_text(o.a),
+                        "Range of a: the centre is min + (max - min)/a"),
+      sampling_interval({"--b", "b"}, o.b, interval_text(o.b), "Range of b: the spread is std/b"),
+      sampling_interval({"--target-a", "target_a"}, o.target_a, "",
+                        "Range of a for the target portion (default: as for training)"),
+      sampling_interval({"--target-b", "target_b"}, o.target_b, "",
+                        "Range of b for the target portion (default: as for training)"),
       whole({"--n-train", "n_train"}, o.train, {.low = 1}, "Rows of the training sample"),
       whole({"--n-target", "n_target"}, o.target, {.low = 1}, "Rows of the target sample"),
       flag({"--without-replacement", "replacement"}, o.replacement,

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "covshift/base/error.hpp"
-#include "covshift/ratio/rows.hpp"
+#include "covshift/ratio/samples.hpp"
 
 namespace covshift {
 

@@ -15,7 +15,7 @@
 #include "covshift/learn/examples.hpp"
 #include "covshift/learn/solve.hpp"
 #include "covshift/ratio/ratio.hpp"
-#include "covshift/ratio/rows.hpp"
+#include "covshift/ratio/samples.hpp"
 
 namespace covshift {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "covshift/ratio/ratio.hpp"
-#include "covshift/ratio/rows.hpp"
+#include "covshift/ratio/samples.hpp"
 
 namespace covshift {
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <numeric>
 
 #include "covshift/base/error.hpp"
@@ -17,7 +18,7 @@
 #include "covshift/ratio/held_out.hpp"
 #include "covshift/ratio/logistic.hpp"
 #include "covshift/ratio/quadratic.hpp"
-#include "covshift/ratio/rows.hpp"
+#include "covshift/ratio/samples.hpp"
 
 namespace covshift {
 
@@ -30,6 +31,15 @@ class NoRatio final : public DensityRatio {
  public:
   NoRatio(std::size_t cols, std::vector<std::int32_t> columns)
       : DensityRatio(cols, std::move(columns), nlohmann::json::object()) {}
+  static std::unique_ptr<NoRatio> fit(const RatioOptions& options, std::size_t cols,
+                                      const Samples& /*samples*/) {
+    return std::make_unique<NoRatio>(cols, options.columns);
+  }
+  static std::unique_ptr<NoRatio> load(std::size_t cols, std::vector<std::int32_t> columns,
+                                       const nlohmann::json& /*report*/,
+                                       const nlohmann::json& /*json*/) {
+    return std::make_unique<NoRatio>(cols, std::move(columns));
+  }
   [[nodiscard]] RatioMethod method() const override { return RatioMethod::none; }
 
  protected:
@@ -95,39 +105,54 @@ void check_weights(std::span<const double> weight, std::size_t rows) {
     fail_input("the weights of the training rows add up to {}", sum);
 }
 
-std::unique_ptr<DensityRatio> fit_method(const RatioOptions& options, std::size_t cols,
-                                         const Samples& samples) {
-  switch (options.method) {
-    case RatioMethod::none:
-      return std::make_unique<NoRatio>(cols, options.columns);
-    case RatioMethod::logistic:
-      return LogisticRatio::fit(options, cols, samples);
-    case RatioMethod::quadratic:
-      return QuadraticRatio::fit(options, cols, samples);
-    case RatioMethod::gaussian:
-      return GaussianRatio::fit(options, cols, samples);
-    case RatioMethod::ulsif:
-    case RatioMethod::rulsif:
-      return fit_least_squares(options, cols, samples);
-    case RatioMethod::kliep:
-      return fit_kliep(options, cols, samples);
-    case RatioMethod::kmm:
-      return fit_kmm(options, cols, samples);
-    case RatioMethod::automatic:
-      break;  // fit_ratio has picked one
-  }
-  fail_input("there is no density ratio number {}", static_cast<int>(options.method));
+using Columns = std::vector<std::int32_t>;
+
+/// A row of the table of ratios.
+struct Estimator {
+  RatioMethod method;
+  std::unique_ptr<DensityRatio> (*fit)(const RatioOptions& options, std::size_t cols,
+                                       const Samples& samples);
+  std::unique_ptr<DensityRatio> (*load)(RatioMethod method, std::size_t cols, Columns columns,
+                                        nlohmann::json report, const nlohmann::json& json);
+  std::size_t auto_rows;  ///< `auto` tries it for up to this many rows of both samples
+};
+
+// Function pointers do not convert as what they return does.
+template <auto fit>
+std::unique_ptr<DensityRatio> fit_by(const RatioOptions& options, std::size_t cols,
+                                     const Samples& samples) {
+  return fit(options, cols, samples);
+}
+template <typename Ratio>
+std::unique_ptr<DensityRatio> load_as(RatioMethod /*method*/, std::size_t cols, Columns columns,
+                                      nlohmann::json report, const nlohmann::json& json) {
+  return Ratio::load(cols, std::move(columns), std::move(report), json);
+}
+std::unique_ptr<DensityRatio> load_kernel(RatioMethod method, std::size_t cols, Columns columns,
+                                          nlohmann::json report, const nlohmann::json& json) {
+  return KernelRatio::load(method, cols, std::move(columns), std::move(report), json);
 }
 
-/// What `auto` tries, the simplest of equals first. RuLSIF estimates another ratio; kernel mean
+constexpr std::size_t any_rows = std::numeric_limits<std::size_t>::max();
+/// The simplest first, which `auto` prefers of equals. RuLSIF estimates another ratio; kernel mean
 /// matching takes the square of the rows.
-std::vector<RatioMethod> candidates(const MatrixView& train, const MatrixView& target) {
-  std::vector<RatioMethod> methods = {RatioMethod::logistic, RatioMethod::quadratic,
-                                      RatioMethod::gaussian, RatioMethod::ulsif,
-                                      RatioMethod::kliep};
-  constexpr std::size_t most_kmm_rows = 2000;
-  if (train.rows + target.rows <= most_kmm_rows) methods.push_back(RatioMethod::kmm);
-  return methods;
+constexpr auto estimators = std::to_array<Estimator>({
+    {RatioMethod::none, fit_by<NoRatio::fit>, load_as<NoRatio>, 0},
+    {RatioMethod::logistic, fit_by<LogisticRatio::fit>, load_as<LogisticRatio>, any_rows},
+    {RatioMethod::quadratic, fit_by<QuadraticRatio::fit>, load_as<QuadraticRatio>, any_rows},
+    {RatioMethod::gaussian, fit_by<GaussianRatio::fit>, load_as<GaussianRatio>, any_rows},
+    {RatioMethod::ulsif, fit_by<fit_least_squares>, load_kernel, any_rows},
+    {RatioMethod::rulsif, fit_by<fit_least_squares>, load_kernel, 0},
+    {RatioMethod::kliep, fit_by<fit_kliep>, load_kernel, any_rows},
+    {RatioMethod::kmm, fit_by<fit_kmm>, load_kernel, 2000},
+});
+
+/// Not for `automatic`, which stands for one of the others.
+const Estimator& estimator_of(RatioMethod method) {
+  for (const Estimator& e : estimators) {
+    if (e.method == method) return e;
+  }
+  fail_input("there is no density ratio number {}", static_cast<int>(method));
 }
 
 /// What to know of the training weights: their mean, which is 1 for the true ratio, and how many
@@ -154,8 +179,7 @@ RatioLambda RatioLambda::parse(std::string_view text) {
   }
   const std::optional<double> value = parse_number(text);
   if (!value || !(*value > 0) || !std::isfinite(*value)) {
-    fail_input("the lambda of the density ratio must be a positive number, {}, not '{}'",
-               listed(names_of<Rule>()), text);
+    fail_input("must be a positive number, {}, not '{}'", listed(names_of<Rule>()), text);
   }
   return {Rule::value, *value};
 }
@@ -250,7 +274,8 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixV
     weight = merge_copies(train_rows, train_weight);
   }
   const Samples samples{train_rows, target_rows, weight, target_weight};
-  std::unique_ptr<DensityRatio> ratio = fit_method(options, train.cols, samples);
+  std::unique_ptr<DensityRatio> ratio =
+      estimator_of(options.method).fit(options, train.cols, samples);
   if (options.method == RatioMethod::none) return ratio;
 
   std::vector<double> at_train = ratio->log_ratio(train, options.threads);
@@ -270,9 +295,10 @@ std::unique_ptr<DensityRatio> pick_ratio(const RatioOptions& given, const Matrix
   std::unique_ptr<DensityRatio> best;
   nlohmann::json tried = nlohmann::json::array();
   double most = 0;
-  for (const RatioMethod method : candidates(train, target)) {
+  for (const Estimator& e : estimators) {
+    if (train.rows + target.rows > e.auto_rows) continue;
     RatioOptions options = given;
-    options.method = method;
+    options.method = e.method;
     options.judge = false;
     std::unique_ptr<DensityRatio> ratio;
     try {
@@ -288,8 +314,8 @@ std::unique_ptr<DensityRatio> pick_ratio(const RatioOptions& given, const Matrix
       most = gain;
       best = std::move(ratio);
     } catch (const Error& error) {
-      if (error.kind() == Error::Kind::stopped || method == RatioMethod::logistic) throw;
-      tried.push_back({{"method", to_string(method)}, {"left_out", error.what()}});
+      if (error.kind() == Error::Kind::stopped || e.method == RatioMethod::logistic) throw;
+      tried.push_back({{"method", to_string(e.method)}, {"left_out", error.what()}});
     }
   }
   best->report_["candidates"] = std::move(tried);
@@ -317,7 +343,7 @@ std::unique_ptr<DensityRatio> refit_ratio(const DensityRatio& sample, const Rati
   }
   const Samples samples{Rows(rows.train, options.columns), Rows(rows.target, options.columns),
                         rows.train_weight, rows.target_weight, rows.reducer};
-  std::unique_ptr<DensityRatio> ratio = fit_method(options, sample.cols(), samples);
+  std::unique_ptr<DensityRatio> ratio = estimator_of(method).fit(options, sample.cols(), samples);
   begin_pass(rows.reducer);
   std::vector<double> at_train = ratio->log_ratio(rows.train, options.threads);
   ratio->bound_ = sample_bound(samples.train_total(), samples.target_total());
@@ -343,25 +369,11 @@ std::unique_ptr<DensityRatio> ratio_from_json(const nlohmann::json& json) {
         sound_columns(detail::json_field<std::vector<std::int32_t>>(json, "columns", what), cols);
   }
   if (cols == 0) fail_input("{}: no columns; the file is damaged or was edited", what);
-  std::unique_ptr<DensityRatio> ratio;
-  switch (method) {
-    case RatioMethod::none:
-      ratio = std::make_unique<NoRatio>(cols, std::move(columns));
-      break;
-    case RatioMethod::logistic:
-      ratio = LogisticRatio::load(cols, std::move(columns), std::move(report), json);
-      break;
-    case RatioMethod::quadratic:
-      ratio = QuadraticRatio::load(cols, std::move(columns), std::move(report), json);
-      break;
-    case RatioMethod::automatic:
-      fail_input("{}: 'auto' is not an estimate; the file is damaged or was edited", what);
-    case RatioMethod::gaussian:
-      ratio = GaussianRatio::load(cols, std::move(columns), std::move(report), json);
-      break;
-    default:
-      ratio = KernelRatio::load(method, cols, std::move(columns), std::move(report), json);
+  if (method == RatioMethod::automatic) {
+    fail_input("{}: 'auto' is not an estimate; the file is damaged or was edited", what);
   }
+  std::unique_ptr<DensityRatio> ratio =
+      estimator_of(method).load(method, cols, std::move(columns), std::move(report), json);
   if (json.contains("bound")) {
     const auto bound = detail::json_field<std::vector<double>>(json, "bound", what);
     if (bound.size() != 2 || !(bound[0] >= 0 && bound[1] >= 0)) {

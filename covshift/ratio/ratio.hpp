@@ -88,8 +88,10 @@ struct RatioOptions {
   std::optional<double> kmm_slack;  ///< KMM: |mean weight - 1| at most this; empty: 1/sqrt(n_train)
 
   int folds = 5;
-  bool judge = true;      ///< report held_out_gain() of estimates that did not choose by it
-  bool held_out = false;  ///< one of many fits without some rows, whose noise hides the last digits
+  bool judge = true;  ///< report held_out_gain() where the estimate was not chosen by it
+  /// This is one of many fits that each leave rows out: the last digits may be imprecise, as the
+  /// rows left out change the result by more.
+  bool held_out = false;
   std::uint64_t seed = 0;
   double time_limit = 0;            ///< seconds for the choice of lambda; 0: none
   int threads = 0;                  ///< 0: all cores; the result is the same for any number

@@ -35,9 +35,7 @@ void held_out_psi(const Problem& problem, const std::vector<int>& fold, int f,
 /// The fold of each row that counts; all 0 if rows are left out one by one.
 std::vector<int> checked_folds(const Problem& problem, const CrossValidation& options,
                                bool one_by_one) {
-  Problem sound = problem;
-  sound.lambda = 1;  // not used
-  check_settings(sound);
+  check_settings(problem);
   std::vector<int> fold(options.fold.begin(), options.fold.end());
   if (one_by_one) {
     fold.assign(problem.features.rows, 0);

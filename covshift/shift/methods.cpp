@@ -22,7 +22,7 @@ constexpr std::array<Method, 11> table = {{
     {"adv01", "zero-one", Kind::none, "adversarial zero-one classifier; ignores the shift"},
     {"robust01", "zero-one", Kind::train, "robust to the shift in all inputs, zero-one loss"},
     {"robust01-view", "zero-one", Kind::views, "robust, trusting stable views, zero-one loss"},
-    {"overlap01", "zero-one", Kind::overlap, "fades evidence likewise, zero-one loss"},
+    {"overlap01", "zero-one", Kind::overlap, "like overlap, zero-one loss"},
     {"svm", "hinge", Kind::none, "multiclass SVM (Crammer-Singer); ignores the shift"},
     {"iw-svm", "hinge", Kind::test, "importance-weighted multiclass SVM"},
 }};
@@ -38,6 +38,14 @@ const Method& find_method(std::string_view name) {
     known.push_back(m.name);
   }
   fail_name("the method", name, known);
+}
+
+std::string methods_without_target() {
+  std::vector<std::string_view> known = {"auto"};
+  for (const Method& m : table) {
+    if (m.generalize == Kind::none) known.push_back(m.name);
+  }
+  return listed(known);
 }
 
 const Method& method_of(std::string_view loss, Assumption::Kind generalize) {
@@ -60,16 +68,14 @@ Assumption parse_assumption(const std::string& text) {
   if (kind == "temper") {
     const std::optional<double> g = parse_number(number);
     if (!g || !(*g >= 0 && *g <= 1)) {
-      fail_input("generalize '{}': '{}' is not a number in [0, 1]; example: temper:0.5", text,
-                 number);
+      fail_input("the assumption '{}' needs a number in [0, 1], as in temper:0.5", text);
     }
     return {Kind::temper, *g};
   }
   if (kind == "overlap" || kind == "views") {
     const std::optional<double> d = parse_number(number);
     if (!d || !(*d > 0)) {
-      fail_input("generalize '{}': '{}' is not a positive number or inf; example: {}:2", text,
-                 number, kind);
+      fail_input("the assumption '{}' needs a positive number or inf, as in {}:2", text, kind);
     }
     return {kind == "overlap" ? Kind::overlap : Kind::views, 0, *d};
   }

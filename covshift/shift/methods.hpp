@@ -66,6 +66,8 @@ struct Method {
 std::span<const Method> methods();
 /// Throws Error that lists the methods.
 const Method& find_method(std::string_view name);
+/// "auto, lr, ... or svm": those that can be fitted without a target.
+std::string methods_without_target();
 /// The row of a loss under an assumption; where the table has none, the log loss's.
 const Method& method_of(std::string_view loss, Assumption::Kind generalize);
 

@@ -299,8 +299,8 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
             options["lam"] = "cv" if self.lam in ("auto", "iwcv") else self.lam
             if self.generalize != "none":
                 warnings.warn(
-                    "fitted without X_target: the shift is ignored, as if the model were used on data "
-                    "like X; give the inputs it will be used on, or choose generalize='none'",
+                    "fitted without X_target: assuming the model will be used on data like X; give the "
+                    "inputs it will be used on, or choose generalize='none'",
                     UserWarning,
                     stacklevel=3,
                 )

@@ -122,7 +122,7 @@ def robust01_view() -> None:
 
 @_like(RobustClassifier)
 def overlap01() -> None:
-    """Fades evidence likewise, zero-one loss."""
+    """Like overlap, zero-one loss."""
 
 
 @_like(RobustClassifier)

@@ -169,14 +169,14 @@ class Lost(Exception):
 
 
 class Watch:
-    """Whether workers that the client waits for can work: look() throws RuntimeError if they cannot for long."""
+    """Whether workers that the client waits for can work: check_workers() throws RuntimeError if they cannot for long."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
         self._since: dict[str, float] = {}  # the address of a paused worker; none: there is no worker
         self._next = 0.0
 
-    def look(self, holders: Callable[[], Iterable[str]]) -> None:
+    def check_workers(self, holders: Callable[[], Iterable[str]]) -> None:
         """To be called again and again during one wait; ``holders`` are the workers that it is for."""
         now = time.monotonic()
         if now < self._next:
@@ -270,7 +270,7 @@ class Fit:
             keepers = list(self._keepers.values())
             # Not distributed.wait(), which asks the default client: this one need not be it.
             if not _settled(keepers, _LOOK):
-                watch.look(self._makers)
+                watch.check_workers(self._makers)
                 continue
             for keeper in keepers:
                 if keeper.status == "error":
@@ -347,4 +347,4 @@ class Fit:
                 for address, parts in where.items():
                     if any(address not in holders[self._keepers[part].key] for part in parts):
                         raise Lost from None
-                watch.look(lambda: where)
+                watch.check_workers(lambda: where)

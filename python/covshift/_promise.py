@@ -145,7 +145,7 @@ class TargetPerformance(Reported):
         return plot.intervals(self, ax=ax)
 
     def _opening(self) -> list[str]:
-        return [f"{self.rows} labelled rows, worth {self.effective_sample_size:.0f} rows of the target"]
+        return [f"{self.rows} labelled rows, equivalent to {self.effective_sample_size:.0f} target rows"]
 
     def _rows(self) -> list[list[str]]:
         if not self.can_tell:

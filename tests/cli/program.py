@@ -74,6 +74,31 @@ class ProgramTest(unittest.TestCase):
         return result
 
 
+class MessageTest(ProgramTest):
+    """A test of what the program says of a table, t.csv, word for word. The folder's name is left out."""
+
+    def setUp(self):
+        super().setUp()
+        self.header, self.rows, self.target_rows = shifted_data(seed=5)
+        self.model = self.path("model.json")
+        self.train = self.write_rows("t.csv", self.header, self.rows)
+
+    def fit(self, train, *flags, label="y"):
+        """Fits without choices or a target; returns stderr."""
+        result = self.run_ok("fit", train, "--label", label, "--method", "lr", "--lambda", "0.01", "-q", "-o",
+                             self.model, *flags)
+        return result.stderr.replace(self.folder + "/", "")
+
+    def says(self, code, text, *arguments):
+        """The call fails with this code and says exactly this."""
+        result = self.assert_fails(code, *arguments)
+        self.assertEqual(result.stderr.replace(self.folder + "/", ""), text)
+
+    def refuses(self, text, *arguments):
+        """The call is a usage error, of which the program says exactly this."""
+        self.says(2, f"covshift: {text}\nRun with --help for more information.\n", *arguments)
+
+
 def shifted_data(seed=0, n_train=120, n_target=150, classes=3):
     """Two Gaussian inputs that shift in x1, and a third that does not matter."""
     source = random.Random(seed)

@@ -47,6 +47,8 @@ class Diagnose(ProgramTest):
         self.assertEqual(report["recommendation"]["verdict"], "none")
         self.assertEqual(report["recommendation"]["method"], "auto")
         self.assertIn("No shift", report["advice"])
+        self.assertRegex(report["recommendation"]["reasons"][0]["text"],
+                         r"^A classifier separates training from target with an AUC of 0\.\d+ \(0\.5 is chance\); \d+ of 199 ")
         self.assertGreaterEqual(report["power"], 0.8)
         self.assertEqual(report["recommendation"]["trust"]["code"], "no-shift")
         self.assertIsNone(self.diagnose(2)["power"])
@@ -269,13 +271,18 @@ class Next(ProgramTest):
         self.check("--methods", "robust-view", "--views", "each", "--view-threshold", "0.5")
         self.check("--methods", "auto", "--views", self.views, "--ratio", "gaussian", "--scale", "unit",
                    "--folds", "3", "--seed", "7")
+        self.assertNotIn("--ratio", self.check("--methods", "lr", "--ratio", "gaussian")["command"])  # lr has none
         self.check("--methods", "lr,iw", "--features", "splines:3", "--ratio-lambda", "cv", "--drop", "x3")
 
     def test_the_choice_is_told(self):
         report = self.check("--methods", "auto,lr")
         auto = report["methods"][0]
         self.assertAlmostEqual(sum(t["share"] for t in auto["selection"]), 1)
-        self.assertIn("candidates", auto["choice"])
+        # With --lambda cv the baseline is one model with another candidate, but a row of its own in the table.
+        for flags in ((), ("--lambda", "cv")):
+            fit = self.run_json("fit", self.train, "--target", self.target, "--label", "y", *flags, "-o", self.path("m.json"))
+            used = sum(t["share"] > 0 for t in fit["selection"])
+            self.assertIn(f"the model mixes {used} of {len(fit['selection'])} candidates", fit["choice"])
         fit = self.run_json("fit", self.train, "--target", self.target, "--label", "y", "-o", self.path("m.json"))
         self.assertEqual(fit["selection"], auto["selection"])
         self.assertEqual(fit["choice"], auto["choice"])
@@ -383,6 +390,10 @@ class Demo(ProgramTest):
         self.assertEqual(report["diagnosis"]["recommendation"]["shifted_views"], ["x1"])
         text = self.run_ok("demo").stdout
         self.assertIn("Why lr is overconfident", text)
+        for seed, worse in ((1, False), (5, True)):
+            bits = [m["log_loss_bits"] for m in self.run_json("demo", "--seed", seed)["methods"]]
+            self.assertEqual(any(b is not None and b > 1 for b in bits), worse)
+            self.assertEqual("worse than a coin" in self.run_ok("demo", "--seed", seed).stdout, worse)
         self.assertEqual(json.dumps(report["seed"]), "1")
 
 

@@ -53,8 +53,8 @@ class Reproduce(ProgramTest):
     @unittest.skipUnless(os.path.isdir(DATA), "there is no shared/data beside the checkout")
     def test_an_interval_the_wrong_way_round_is_named(self):
         out = self.call("reproduce", "table2", "--data", DATA, "-o", self.path("lab"), "--a", "4", "2")
-        self.assertEqual(out.returncode, 1)
-        self.assertIn("the intervals of a and b must be positive and in order", out.stderr)
+        self.assertEqual(out.returncode, 2)
+        self.assertIn("--a must be in order, low and high, not 4 and 2", out.stderr)
 
     @unittest.skipUnless(os.path.isdir(DATA), "there is no shared/data beside the checkout")
     def test_the_target_portion_may_have_its_own_intervals(self):

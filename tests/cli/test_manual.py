@@ -47,7 +47,19 @@ class Manual(ProgramTest):
         self.assertNotRegex(page, r"[a-z]-\n +[a-z]", "a word is hyphenated")
         self.assertIn("covshift fit [OPTION]... TRAIN", text)
         self.assertIn("-o, --output FILE Model file to write (-: stdout). Required.", text)
-        self.assertIn("  covshift diagnose train.csv new.csv --label y", self.shown("covshift.1"))
+        program = self.shown("covshift.1")
+        self.assertIn("  covshift diagnose train.csv new.csv --label y", program)
+        for word in ("covshift help [COMMAND]", "covshift-mpi", "COVSHIFT_KERNELS", "TMPDIR", "SOURCE_DATE_EPOCH"):
+            self.assertIn(word, program)
+
+    @unittest.skipUnless(shutil.which("groff"), "groff is not installed")
+    def test_methods_are_those_of_the_help(self):
+        lines = self.run_ok("help", "fit").stdout.split("Methods:\n")[1].strip().splitlines()
+        self.assertGreater(len(lines), 5)
+        page = self.shown("covshift-fit.1")
+        self.assertIn("METHODS", page)
+        for line in lines:
+            self.assertIn(line.strip(), page)
 
     def test_a_folder_that_cannot_be_written(self):
         blocked = self.write("file", "")

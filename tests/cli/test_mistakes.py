@@ -5,39 +5,20 @@ import os
 import subprocess
 import unittest
 
-from program import PROGRAM, ProgramTest, shifted_data
-
-MORE = "\nRun with --help for more information.\n"
+from program import PROGRAM, MessageTest
 
 
-class Mistakes(ProgramTest):
-    def setUp(self):
-        super().setUp()
-        self.header, self.rows, self.target_rows = shifted_data(seed=5)
-        self.model = self.path("model.json")
-        self.train = self.write_rows("t.csv", self.header, self.rows)
-
-    def fit(self, train, *flags, label="y"):
-        """Fits without choices; returns stderr without the folder's name."""
-        result = self.run_ok("fit", train, "--label", label, "--method", "lr", "--lambda", "0.01", "-q", "-o",
-                             self.model, *flags)
-        return result.stderr.replace(self.folder + "/", "")
-
-    def says(self, code, text, *arguments):
-        """The call fails with this code and says exactly this."""
-        result = self.assert_fails(code, *arguments)
-        self.assertEqual(result.stderr.replace(self.folder + "/", ""), text)
-
+class Mistakes(MessageTest):
     # --- options ---
 
     def test_probabilities_of_promises_are_not_too_near_0_or_1(self):
         more = "must be a number from 1e-09 to 0.999999999, not "
         for value in ("1e-17", "0", "1"):
-            self.says(2, f"--delta {more}'{value}'{MORE}", "fit", self.train, "--label", "y", "--delta", value, "-o",
-                      self.model)
+            self.refuses(f"--delta {more}'{value}'", "fit", self.train, "--label", "y", "--delta", value, "-o",
+                         self.model)
         for value in ("0.9999999999999999", "1"):
-            self.says(2, f"--level {more}'{value}'{MORE}", "estimate", self.model, self.train, "--target", self.train,
-                      "--level", value)
+            self.refuses(f"--level {more}'{value}'", "estimate", self.model, self.train, "--target", self.train,
+                         "--level", value)
         self.run_ok("fit", self.train, "--target", self.train, "--label", "y", "--method", "robust", "--lambda", "0.01",
                     "--delta", "1e-9", "-q", "-o", self.model)
         for value in ("1e-9", "0.999999999"):
@@ -49,27 +30,67 @@ class Mistakes(ProgramTest):
         self.assertEqual(self.run_ok("help", "fit").stdout, self.run_ok("fit", "--help").stdout)
         self.assertNotEqual(self.run_ok("help", "fit").stdout, overview)
         for words in (["help", "fti"], ["fti", "--help"], ["fti", "a.csv", "-h"]):
-            self.says(2, f"there is no command 'fti'; did you mean 'fit'?{MORE}", *words)
-        self.says(2, f"there is no command 'train'; did you mean 'fit'?{MORE}", "train", "--help")
-        self.says(2, f"there is no command 'frobnicate'{MORE}", "frobnicate", "--help")
+            self.refuses("there is no command 'fti'; did you mean 'fit'?", *words)
+        self.refuses("there is no command 'train'; did you mean 'fit'?", "train", "--help")
+        self.refuses("there is no command 'frobnicate'", "frobnicate", "--help")
 
     def test_values_that_end_in_a_name_or_number(self):
         fit = ("fit", self.train, "--target", self.train, "--label", "y", "-o", self.model)
         losses = "log, zero-one, absolute, squared, abstain:A, hinge or cost:FILE"
         ratios = "logistic, quadratic, gaussian, ulsif, rulsif, kliep, kmm, auto, none or column:NAME"
-        trusts = "train, test, views[:D], overlap[:D], temper:G or none"
+        trusts = "train, test, views[:D], overlap[:D], temper:G, none, temper:auto or column:NAME"
         for flag, value, text in (
             ("--loss", "zero_one", f"--loss must be {losses}, not 'zero_one'; did you mean 'zero-one'?"),
             ("--loss", "cost", f"--loss must be {losses}, not 'cost'; did you mean 'cost:FILE'?"),
             ("--loss", "abstian:0.2", f"--loss must be {losses}, not 'abstian:0.2'; did you mean 'abstain:A'?"),
             ("--ratio", "logistik", f"--ratio must be {ratios}, not 'logistik'; did you mean 'logistic'?"),
             ("--ratio", "colum:w", f"--ratio must be {ratios}, not 'colum:w'; did you mean 'column:NAME'?"),
-            ("--generalize", "vews", f"--generalize: the assumption must be {trusts}, not 'vews'; did you mean 'views'?"),
+            ("--generalize", "vews", f"--generalize must be {trusts}, not 'vews'; did you mean 'views'?"),
             ("--generalize", "tempr:0.5",
-             f"--generalize: the assumption must be {trusts}, not 'tempr:0.5'; did you mean 'temper:G'?"),
+             f"--generalize must be {trusts}, not 'tempr:0.5'; did you mean 'temper:G'?"),
         ):
             with self.subTest(value):
-                self.says(2, text + MORE, *fit, flag, value)
+                self.refuses(text, *fit, flag, value)
+
+    def test_an_option_is_named_once(self):
+        fit = ("fit", self.train, "--target", self.train, "--label", "y", "-o", self.model)
+        maps = "linear, quadratic, splines, fourier, nystroem or auto"
+        for flag, value, text in (
+            ("--lambda", "-1", "--lambda must be a positive number, auto, cv or iwcv, not '-1'"),
+            ("--ratio-lambda", "0", "--ratio-lambda must be a positive number, paper, cv or stable, not '0'"),
+            ("--generalize", "temper:0,5", "--generalize: the assumption 'temper:0,5' needs a number in [0, 1], as in temper:0.5"),
+            ("--generalize", "views:x", "--generalize: the assumption 'views:x' needs a positive number or inf, as in views:2"),
+            ("--loss", "abstain:x", "--loss: the loss 'abstain:x' needs a number, as in abstain:0.3"),
+            ("--features", "nystrom", f"--features: the map must be {maps}, not 'nystrom'; did you mean 'nystroem'?"),
+        ):
+            with self.subTest(value):
+                self.refuses(text, *fit, flag, value)
+
+    def test_intervals_of_samples(self):
+        sample = ("sample", self.train, "--label", "y", "--train-output", self.path("a.csv"), "--target-output",
+                  self.path("b.csv"))
+        for flag in ("--a", "--b", "--target-a", "--target-b"):
+            self.refuses(f"{flag} must be in order, low and high, not 4 and 2", *sample, flag, "4", "2")
+            self.refuses(f"{flag} must be a number > 0, not '0'", *sample, flag, "0", "2")
+        self.run_ok(*sample, "--a", "2", "2", "--target-b", "0.5", "1")
+
+    def test_options_without_effect(self):
+        both = ("fit", self.train, "--target", self.train, "--label", "y", "--lambda", "0.1", "-q", "-o", self.model)
+        alone = ("fit", self.train, "--label", "y", "--method", "lr", "-q", "-o", self.model)
+        views = ("--generalized-views", "auto", "--view-threshold", "0.2", "--caution", "1")
+        shift = ["--caution", "--generalized-views", "--ratio", "--ratio-lambda", "--view-threshold"]
+        for why, ignored, call in (
+            ("with --ratio gaussian", shift[3:4], [*both, "--method", "robust", "--ratio", "gaussian", "--ratio-lambda", "3"]),
+            ("with --lambda 0.1", ["--lambdas"], [*both, "--method", "robust", "--lambdas", "1,2"]),
+            ("with --method lr", [*shift[:2], shift[4]], [*both, "--method", "lr", *views]),
+            ("with --generalize none", shift[2:3], [*both, "--generalize", "none", "--ratio", "gaussian"]),
+            ("without --target", [*shift[:2], shift[4]], [*alone, *views]),
+            ("", [], [*both, "--method", "robust", "--ratio", "quadratic", "--ratio-lambda", "3", *views]),
+            ("", [], [*both[:6], "--method", "lr", "--lambda", "iwcv", "--ratio-lambda", "1", "-q", "-o", self.model]),
+        ):
+            with self.subTest(why, ignored=ignored):
+                self.assertEqual(self.run_ok(*call).stderr,
+                                 "".join(f"covshift: warning: {flag} has no effect {why}\n" for flag in ignored))
 
     def test_misspelt_classes(self):
         self.says(1, "covshift: t.csv: --classes names 'birc', but column 'y' has the classes ash, birch, cedar; did you mean "
@@ -81,7 +102,7 @@ class Mistakes(ProgramTest):
         for call in (("predict", "{}", self.train), ("evaluate", "{}", self.train), ("export", "{}", "-o", self.path("x.onnx"))):
             def named(name):
                 return [word.replace("{}", name) for word in call]
-            self.says(2, f"MODEL: a model cannot come from standard input; name its file{MORE}", *named("-"))
+            self.refuses("MODEL: a model cannot come from standard input; name its file", *named("-"))
             self.says(1, "covshift: m.jsn: there is no such file; check the path\n", *named(self.path("m.jsn")))
             result = self.assert_fails(1, *named(self.folder))
             self.assertEqual(result.stderr, f"covshift: {self.folder}: this is a directory; name a file in it\n")
@@ -189,7 +210,7 @@ class Mistakes(ProgramTest):
         rows = [["B" if i % 2 else "A", i % 4 // 3, "mm", *row] for i, row in enumerate(self.target_rows)]
         new = self.write_rows("n.csv", header, rows)
         unseen = ("covshift: warning: n.csv:3: column 'site' has the category 'B', which training never saw (75 of 150 "
-                  "rows, 50%, have such categories); it is encoded as none of the known ones\n")
+                  "rows, 50%, have such categories); it is treated as belonging to no known category\n")
         useless = ("covshift: warning: c.csv: one column has the same value in every row, also of the target ('unit') and "
                    "cannot help; leave it out (--drop unit)\n")
         varying = ("covshift: warning: n.csv: 2 columns have one value in training and others in 75 of 150 rows here "
@@ -207,10 +228,10 @@ class Mistakes(ProgramTest):
         for command, more in (("fit", ("-o", self.model)), ("diagnose", (self.train,)), ("compare", (self.train,))):
             call = (command, self.train, *more, "--label", "y")
             for flag in ("--drop", "--numeric", "--dates"):
-                self.says(2, f"{flag}: 'y' is the column of the class (--label), not an input{MORE}", *call, flag, "x1,y")
+                self.refuses(f"{flag}: 'y' is the column of the class (--label), not an input", *call, flag, "x1,y")
             for one, two in (("--numeric", "--categorical"), ("--numeric", "--dates"), ("--categorical", "--dates")):
-                self.says(2, f"{two}: {one} names the column 'x2' as well; it can only be one of both{MORE}", *call, one,
-                          "x1,x2", two, "x2")
+                self.refuses(f"{two}: {one} names the column 'x2' as well; it can only be one of both", *call, one,
+                             "x1,x2", two, "x2")
         # To keep a column is to leave it out, and the label may stand beside predictions.
         self.assertEqual(self.fit(self.train, "--drop", "x1", "--keep", "x1,y"), "")
         self.assertTrue(self.run_ok("predict", self.model, self.train).stdout.startswith("x1,y,predicted,"))
@@ -243,8 +264,8 @@ class Mistakes(ProgramTest):
                     [os.path.abspath(PROGRAM), "sample", "t.csv", "--label", "y", "--train-output", one,
                      "--target-output", two], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
                 self.assertEqual(result.returncode, 2)
-                self.assertEqual(result.stderr, f"--target-output: {two} would overwrite {one}, which this command uses; "
-                                 f"choose another name{MORE}")
+                self.assertEqual(result.stderr, f"covshift: --target-output: {two} would overwrite {one}, which this command uses; "
+                                 "choose another name\nRun with --help for more information.\n")
                 self.assertFalse(os.path.exists(self.path("one.csv")))
 
     def test_outputs_are_checked_before_the_work(self):
@@ -264,7 +285,7 @@ class Mistakes(ProgramTest):
             self.assertEqual(result.stderr, f"covshift: cannot write {self.folder}: it is a directory; nothing was written\n")
             if call[-1] != "--report":
                 flag = "--output" if call[-1] == "-o" else call[-1]
-                self.says(2, f"{flag} must be the name of a file{MORE}", *call, "")
+                self.refuses(f"{flag} must be the name of a file", *call, "")
         self.assertEqual(sorted(os.listdir(self.folder)), ["model.json", "t.csv"])
 
     @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")

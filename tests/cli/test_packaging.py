@@ -69,6 +69,8 @@ class Recipes(unittest.TestCase):
         for section, pattern in ((text.split("  run:")[1], r"dependencies = \[(.*)\]"), (host, r"requires = \[(.*)\]")):
             for name, least in re.findall(r'"([\w-]+)>=([\d.]+)"', re.search(pattern, project)[1]):
                 self.assertIn(f"- {name} >={least}\n", section)
+        oldest = re.search(r'requires-python = ">=([\d.]+)"', project)[1]
+        self.assertIn(f"- python >={oldest}\n", text)
         self.assertIn("path: ../../build/dist/covshift-${{ version }}.tar.gz", text)
 
     def test_the_build_writes_the_version_once(self):

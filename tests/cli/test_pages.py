@@ -12,6 +12,14 @@ def page(name):
         return file.read()
 
 
+class Examples(unittest.TestCase):
+    def test_the_lines_in_c_plus_plus_are_those_of_a_program_that_is_compiled(self):
+        with open(os.path.join(DOCS, "..", "examples", "mpi", "fit.cpp"), encoding="utf-8") as file:
+            program = {line.strip() for line in file}
+        (block,) = re.findall(r"```cpp\n(.*?)```", page("large-data.md"), re.S)
+        self.assertLessEqual(set(filter(None, block.splitlines())), program)
+
+
 class Figures(unittest.TestCase):
     """docs/figures.md and docs/results.md are of one run: one program, one seed."""
 

@@ -9,23 +9,10 @@ import subprocess
 import time
 import unittest
 
-from program import PROGRAM, ProgramTest, shifted_data
+from program import PROGRAM, MessageTest
 
 
-class Tables(ProgramTest):
-    def setUp(self):
-        super().setUp()
-        self.header, self.rows, self.target_rows = shifted_data(seed=5)
-        self.model = self.path("model.json")
-
-    def fit(self, train, *flags, label="y"):
-        """Fits without a target; returns stderr with the folder's name removed."""
-        result = self.run_ok(
-            "fit", train, "--label", label, "--method", "lr", "--lambda", "0.01", "-q", "-o",
-            self.model, *flags,
-        )
-        return result.stderr.replace(self.folder + "/", "")
-
+class Tables(MessageTest):
     def classes(self):
         with open(self.model, encoding="utf-8") as file:
             return json.load(file)["body"]["classes"]

@@ -99,10 +99,9 @@ TEST(Maps, AreWrittenAsNameSizeAndWidth) {
 }
 
 TEST(Maps, RefuseWhatTheyCannotBe) {
-  EXPECT_EQ(
-      error_of("nystrom:20"),
-      "the map of features must be linear, quadratic, splines, fourier, nystroem or auto, not "
-      "'nystrom'; did you mean 'nystroem'?");
+  EXPECT_EQ(error_of("nystrom:20"),
+            "the map must be linear, quadratic, splines, fourier, nystroem or auto, not 'nystrom'; "
+            "did you mean 'nystroem'?");
   EXPECT_THAT(error_of("nystroem:0"),
               HasSubstr("must be a whole number from 1 to 100000, not '0'"));
   EXPECT_THAT(error_of("nystroem:-3"), HasSubstr("not '-3'"));

@@ -61,8 +61,8 @@ TEST_F(ViewsTest, MapsFollowAColon) {
   EXPECT_THAT(v.maps, ElementsAre("nystroem:20 + linear", "", ""));
   EXPECT_THAT(v.columns[0], ElementsAre(0, 4));
   EXPECT_EQ(message("a = w1 : nystrom\n"),
-            "v.txt:1: the map of features must be linear, quadratic, splines, fourier, nystroem or "
-            "auto, not 'nystrom'; did you mean 'nystroem'?");
+            "v.txt:1: the map must be linear, quadratic, splines, fourier, nystroem or auto, not "
+            "'nystrom'; did you mean 'nystroem'?");
   EXPECT_THAT(message("a = w1 :\n"), StartsWith("v.txt:1: no map follows the colon"));
   // Without a blank, or in quotes, a colon is part of the name.
   EXPECT_THAT(message("a = w:1\n"), StartsWith("v.txt:1: there is no feature 'w:1'"));

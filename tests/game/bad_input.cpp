@@ -61,7 +61,7 @@ TEST(BadInput, InvalidCostOfAbstaining) {
   }
   for (const char* cost : {"x", "", "0.3x", " 0.3", "0,3", "0.3 ", "--1"}) {
     EXPECT_THAT(message([&] { make_game(fmt::format("abstain:{}", cost), 3); }),
-                HasSubstr(fmt::format("'{}'", cost)));
+                HasSubstr(fmt::format("'abstain:{}'", cost)));
   }
   EXPECT_THAT(message([] { abstain_game(3, std::nextafter(1.0, 2.0)); }),
               HasSubstr("1.0000000000000002"));

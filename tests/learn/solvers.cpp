@@ -3,7 +3,7 @@
 #include <functional>
 #include <thread>
 
-#include "covshift/learn/solvers.hpp"
+#include "covshift/learn/solver_parts.hpp"
 #include "support.hpp"
 
 namespace covshift {

@@ -4,7 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "covshift/learn/objective.hpp"
-#include "covshift/learn/solvers.hpp"
+#include "covshift/learn/solver_parts.hpp"
 
 namespace covshift {
 namespace {

@@ -84,7 +84,7 @@ TEST(Options, MessagesNameTheOptionAndItsValues) {
   }
   EXPECT_THAT(complaint(table, "--method", {"rubost"}), HasSubstr("did you mean 'robust'?"));
   EXPECT_THAT(complaint(table, "--loss", {"zero_one"}), HasSubstr("did you mean 'zero-one'?"));
-  EXPECT_THAT(complaint(table, "--loss", {"abstain:A"}), HasSubstr("'A' is not a number"));
+  EXPECT_THAT(complaint(table, "--loss", {"abstain:A"}), HasSubstr("'abstain:A' needs a number"));
   EXPECT_THAT(complaint(table, "--generalize", {"temper:2"}), HasSubstr("[0, 1]"));
   EXPECT_THAT(complaint(table, "--ratio", {"magic"}), ::testing::Not(HasSubstr("did you mean")));
   EXPECT_NE(complaint(table, "--lambda", {"-1"}), "");

@@ -119,7 +119,7 @@ def test_verbose(shifted, capsys):
     X, y, X_target, _ = shifted
     covshift.RobustClassifier(ratio_lam="paper", verbose=1).fit(X, y, X_target)
     shown = capsys.readouterr()
-    assert "converged after" in shown.out and "mixed" in shown.out
+    assert "converged after" in shown.out and "the model mixes" in shown.out
     # Which of the later stages are seen depends on their speed.
     assert re.search(r"\r(density ratio|selection|training) +\d+%", shown.err)
     covshift.RobustClassifier(ratio_lam="paper").fit(X, y, X_target)
@@ -129,7 +129,7 @@ def test_verbose(shifted, capsys):
 def test_fit_without_a_target_warns(shifted):
     X, y, _, _ = shifted
     for model in (covshift.RobustClassifier(lam=0.1), covshift.robust(lam=0.1), covshift.iw(lam=0.1)):
-        with pytest.warns(UserWarning, match="without X_target: the shift is ignored"):
+        with pytest.warns(UserWarning, match="without X_target: assuming the model will be used on data like X"):
             model.fit(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -157,7 +157,7 @@ def test_named_methods_match_the_table(wine):
         assert model.fit(X, y, X_target).method_ == name
     auto = covshift.auto(lams=[0.01], ratio_lam="paper").fit(X, y, X_target)
     assert [tried[0] for tried in auto.path_[:2]] == ["lr", "lr"]  # lambda by cv, and by both samples
-    assert abs(sum(tried.share for tried in auto.tried_) - 1) < 1e-9 and "mixed" in auto.choice_
+    assert abs(sum(tried.share for tried in auto.tried_) - 1) < 1e-9 and "the model mixes" in auto.choice_
 
 
 def test_robust_is_less_certain_far_from_training_data(shifted):

@@ -4,7 +4,7 @@
 
 #include "covshift/ratio/diagnostics.hpp"
 
-#include "covshift/ratio/rows.hpp"
+#include "covshift/ratio/samples.hpp"
 #include "tests/ratio/support.hpp"
 
 namespace covshift::testing {
