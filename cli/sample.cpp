@@ -49,6 +49,19 @@ Json draw_json(const BiasedSample::Draw& draw, const std::vector<std::size_t>& r
           {"sigma", draw.sigma}};
 }
 
+/// Of the columns but the label and identifiers, each value of which would be a feature of one row.
+Encoder encoder_of(const Table& table, const std::string& label) {
+  std::vector<std::string> left_out = {label};
+  Encoder encoder = Encoder::fit(table, left_out);
+  for (std::size_t s = 0; s < encoder.source_count(); ++s) {
+    if (!encoder.ids(s)) continue;
+    left_out.push_back(encoder.source_name(s));
+    warn(fmt::format("{}: column {} holds identifiers; the samples do not depend on it",
+                     table.source, quoted_excerpt(left_out.back())));
+  }
+  return left_out.size() == 1 ? encoder : Encoder::fit(table, left_out);
+}
+
 void run_sample(SampleFlags flags, const Common& common) {
   if (flags.train_output == "-" || flags.target_output == "-") {
     throw CLI::ValidationError("-", "sample writes two files; name both");
@@ -63,7 +76,7 @@ void run_sample(SampleFlags flags, const Common& common) {
   const Table table = read_data(flags.data, read);
   if (table.sparse) fail_input("{}: sample reads files of columns, not svmlight", flags.data);
   static_cast<void>(table.at(flags.label));  // an Error where there is none
-  const Encoder encoder = Encoder::fit(table, {flags.label});
+  const Encoder encoder = encoder_of(table, flags.label);
   const Matrix matrix = encoder.encode(table).matrix;
   BiasedSampling& sampling = flags.sampling;
   if (flags.feature != "random") {

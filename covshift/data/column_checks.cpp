@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <unordered_map>
 
 #include "covshift/base/number.hpp"
+#include "covshift/base/words.hpp"
 #include "covshift/data/readers.hpp"
 
 namespace covshift {
@@ -14,15 +16,23 @@ namespace {
 
 constexpr std::size_t few_rows = 20;
 
-/// Names for a message and for a flag: the first few.
-std::string some(const std::vector<std::string>& names, std::string_view separator) {
-  constexpr std::size_t shown = 5;
+constexpr std::size_t shown_names = 5;
+
+/// Names for a message: the first few.
+std::string some(const std::vector<std::string>& names) {
   std::string text;
-  for (std::size_t k = 0; k < std::min(names.size(), shown); ++k) {
-    text += fmt::format("{}{}", k == 0 ? "" : separator,
-                        separator == "," ? names[k] : quoted_excerpt(names[k]));
+  for (std::size_t k = 0; k < std::min(names.size(), shown_names); ++k) {
+    if (k > 0) text += ", ";
+    text += quoted_excerpt(names[k]);
   }
-  return text + (names.size() > shown ? fmt::format("{}...", separator) : "");
+  return text + (names.size() > shown_names ? ", ..." : "");
+}
+
+/// The same for an option.
+std::string some_words(const std::vector<std::string>& names) {
+  const std::span<const std::string> all(names);
+  return list_word(all.first(std::min(names.size(), shown_names))) +
+         (names.size() > shown_names ? ",..." : "");
 }
 
 /// A few strings in a column of numbers are probably typos, and turn each value into a feature.
@@ -60,7 +70,7 @@ bool check_text(const Summary& train, const ColumnSummary& column, std::vector<s
     out.push_back(fmt::format(
         "{} holds dates such as {}, each taken as a category; expand them to numbers (--dates {}) "
         "or leave the column out (--drop {}); density ratios ignore it",
-        where, quoted_excerpt(levels[0]), column.name, column.name));
+        where, quoted_excerpt(levels[0]), list_word(column.name), list_word(column.name)));
     return true;
   }
   if (const std::string_view sign = sign_of(levels); !sign.empty()) {
@@ -89,11 +99,28 @@ void warn_of_commas(const Summary& train, const std::array<Alike, 2>& commas,
         "(--numeric {})",
         train.source,
         one ? fmt::format("column '{}'", alike.names[0])
-            : fmt::format("{} columns ({})", alike.names.size(), some(alike.names, ", ")),
+            : fmt::format("{} columns ({})", alike.names.size(), some(alike.names)),
         one ? "holds" : "hold",
         &alike == commas.data() ? "decimal commas" : "commas between thousands",
-        quoted_excerpt(alike.example), some(alike.names, ",")));
+        quoted_excerpt(alike.example), some_words(alike.names)));
   }
+}
+
+/// Dates of which none has a day beyond 12.
+bool check_dates(const Summary& train, const ColumnSummary& column, std::vector<std::string>& out) {
+  const auto reads = [&](DateOrder order) {
+    const auto place = std::find(Encoder::orders.begin(), Encoder::orders.end(), order);
+    return (column.ways >> (place - Encoder::orders.begin()) & 1U) != 0;
+  };
+  if (column.role != ColumnSummary::Role::date || !column.unreadable ||
+      !(reads(DateOrder::dmy) && reads(DateOrder::mdy))) {
+    return false;
+  }
+  out.push_back(fmt::format(
+      "{}: the dates of column '{}', such as {}, may have the day or the month first, and no row "
+      "tells which; the day is taken to be first; write them as 2020-01-31 if it is not",
+      train.source, column.name, quoted_excerpt(column.unreadable->text)));
+  return true;
 }
 
 /// Whole numbers that are all different, in a column named as those of identifiers are.
@@ -149,7 +176,7 @@ void check_size(const Summary& train, const Encoder& encoder, std::vector<std::s
   out.push_back(fmt::format(
       "{}: column '{}' has {} categories, each of which becomes a column: the {} rows take {:.1f} "
       "GB; group the rare ones, or leave it out (--drop {})",
-      train.source, name, *widest, train.rows, bytes / 1e9, name));
+      train.source, name, *widest, train.rows, bytes / 1e9, list_word(name)));
 }
 
 /// "one column has" or "3 columns have".
@@ -164,8 +191,8 @@ const char* pronoun(const std::vector<std::string>& columns) {
 std::string useless(const std::string& source, const std::vector<std::string>& columns,
                     std::string_view what) {
   return fmt::format("{}: {} {} ({}) and cannot help; leave {} out (--drop {})", source,
-                     columns_have(columns.size()), what, some(columns, ", "), pronoun(columns),
-                     some(columns, ","));
+                     columns_have(columns.size()), what, some(columns), pronoun(columns),
+                     some_words(columns));
 }
 
 bool is_feature(const ColumnSummary& column) {
@@ -226,7 +253,7 @@ std::string ConstantColumns::Varying::warning(const std::string& source, std::si
   return fmt::format(
       "{}: {} one value in training and others in {} of {} rows here ({}): nothing can be learnt "
       "about {}, and these rows are unlike the training rows",
-      source, columns_have(columns.size()), rows, all, some(columns, ", "), pronoun(columns));
+      source, columns_have(columns.size()), rows, all, some(columns), pronoun(columns));
 }
 
 std::string ConstantColumns::warning(const Varying* target, const Reducer& reducer) const {
@@ -246,8 +273,8 @@ std::string ConstantColumns::warning(const Varying* target, const Reducer& reduc
   return fmt::format(
       "{}: {} the same value in every row ({}): nothing can be learnt about {}; leave {} out "
       "(--drop {}) unless new data have other values",
-      source, columns_have(same.size()), some(same, ", "), pronoun(same), pronoun(same),
-      some(same, ","));
+      source, columns_have(same.size()), some(same), pronoun(same), pronoun(same),
+      some_words(same));
 }
 
 std::vector<std::string> column_warnings(const Summary& train, const Encoder& encoder) {
@@ -261,24 +288,24 @@ std::vector<std::string> column_warnings(const Summary& train, const Encoder& en
     const std::size_t s = source++;  // features are the encoder's, in this order
     if (column.missing == train.rows) {
       empty.push_back(column.name);
-    } else if (is_constant(train, column)) {
-      continue;  // ConstantColumns
+    } else if (check_dates(train, column, out) || is_constant(train, column)) {
+      continue;  // of constants ConstantColumns tells
     } else if (!column.text && train.rows >= few_rows && column.counts_up) {
       out.push_back(fmt::format("{}: column '{}' numbers the rows; leave it out (--drop {})",
-                                train.source, column.name, column.name));
+                                train.source, column.name, list_word(column.name)));
     } else if (named_numbers(column, train.rows)) {
       out.push_back(fmt::format(
           "{}: column '{}' holds a different whole number in each row, as identifiers do; leave it "
           "out (--drop {}), or copy it beside the predictions (--keep {})",
-          train.source, column.name, column.name, column.name));
+          train.source, column.name, list_word(column.name), list_word(column.name)));
     } else if (column.text && column.has_levels() && !column.levels.empty() &&
                !check_text(train, column, out, commas) && !check_typos(train, column, out) &&
                encoder.ids(s)) {
       out.push_back(fmt::format(
           "{}: column '{}' has {} categories in {} rows, as identifiers do; leave it out (--drop "
           "{}), or copy it beside the predictions (--keep {}); density ratios ignore it",
-          train.source, column.name, column.levels.size(), train.rows - column.missing, column.name,
-          column.name));
+          train.source, column.name, column.levels.size(), train.rows - column.missing,
+          list_word(column.name), list_word(column.name)));
     }
   }
   warn_of_commas(train, commas, out);

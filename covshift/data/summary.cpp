@@ -12,6 +12,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/lists.hpp"
 #include "covshift/base/number.hpp"
+#include "covshift/base/words.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/readers.hpp"
 #include "covshift/data/rows.hpp"
@@ -44,7 +45,7 @@ void check_level_count(const ColumnSummary& column, const std::string& source, b
       "{}: the column {} holds {}{} different strings; more than {} are not categories. Leave it "
       "out if it is an identifier (--drop {}); correct it if it should be numeric",
       source, quoted_excerpt(column.name), column.levels.size(), some ? " or more" : "",
-      most_levels, column.name);
+      most_levels, list_word(column.name));
 }
 
 /// The levels of a column that was read as text, and where the first is that is no number.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "covshift/base/words.hpp"
 #include "covshift/data/feature_map.hpp"
 
 namespace covshift {
