@@ -7,9 +7,12 @@
 #include <span>
 #include <unordered_map>
 
+#include "covshift/base/lists.hpp"
 #include "covshift/base/number.hpp"
 #include "covshift/base/words.hpp"
+#include "covshift/data/csv_header.hpp"
 #include "covshift/data/readers.hpp"
+#include "covshift/data/rows.hpp"
 
 namespace covshift {
 namespace {
@@ -129,36 +132,18 @@ bool named_numbers(const ColumnSummary& column, std::size_t rows) {
 }
 
 /// yes and Yes are probably one class.
-void check_spelling(const Summary& train, const ColumnSummary& label,
-                    std::vector<std::string>& out) {
+void check_spelling(const Summary& train, const std::string& label,
+                    const std::vector<std::string>& classes, std::vector<std::string>& out) {
   std::unordered_map<std::string, std::string_view> seen;
-  for (const auto& [level, count] : label.levels) {
-    const auto [place, fresh] = seen.emplace(to_lower(trim(level)), level);
+  for (const std::string& name : classes) {
+    const auto [place, fresh] = seen.emplace(to_lower(trim(name)), name);
     if (fresh) continue;
     out.push_back(fmt::format(
         "{}: the label '{}' has the classes {} and {}, which differ only in capitals or blanks; "
         "write them alike if they are the same",
-        train.source, label.name, quoted_excerpt(place->second), quoted_excerpt(level)));
+        train.source, label, quoted_excerpt(place->second), quoted_excerpt(name)));
     return;
   }
-}
-
-void check_label(const Summary& train, std::vector<std::string>& out) {
-  constexpr std::size_t many = 100;
-  const ColumnSummary* const column = train.label();
-  if (column == nullptr || !column->text) return;
-  check_spelling(train, *column, out);
-  if (column->levels.size() < few_rows) return;
-  const bool quantity = column->levels.size() > many || 2 * column->levels.size() > train.rows;
-  if (!quantity || !std::all_of(column->levels.begin(), column->levels.end(),
-                                [](const auto& level) { return parse_number(level.text); })) {
-    return;
-  }
-  out.push_back(
-      fmt::format("{}: the label '{}' has {} different numbers: that is a quantity, and each value "
-                  "is taken as a "
-                  "class; this program classifies, so cut it into a few ranges",
-                  train.source, column->name, column->levels.size()));
 }
 
 /// Every category is a column of numbers.
@@ -195,6 +180,12 @@ std::string useless(const std::string& source, const std::vector<std::string>& c
                      some_words(columns));
 }
 
+/// A matrix whose columns have names that the library made up.
+bool is_unnamed(const Summary& train) {
+  return train.matrix && std::all_of(train.columns.begin(), train.columns.end(),
+                                     [](const ColumnSummary& c) { return is_place(c.name); });
+}
+
 bool is_feature(const ColumnSummary& column) {
   return column.role != ColumnSummary::Role::none && column.role != ColumnSummary::Role::label;
 }
@@ -222,10 +213,11 @@ bool mark_others(const ConstantColumns::Column& train, const Column& column,
 }  // namespace
 
 ConstantColumns::ConstantColumns(const Summary& train) : source(train.source) {
-  if (train.svmlight || train.matrix) return;
-  for (const ColumnSummary& column : train.columns) {
+  if (train.svmlight || is_unnamed(train)) return;
+  for (std::size_t c = 0; c < train.columns.size(); ++c) {
+    const ColumnSummary& column = train.columns[c];
     if (!is_constant(train, column)) continue;
-    columns.push_back({column.name, column.text, column.first, column.first_text});
+    columns.push_back({column.name, c, column.text, column.first, column.first_text});
   }
 }
 
@@ -239,6 +231,29 @@ ConstantColumns::Varying ConstantColumns::varying_in(const Table& table) const {
     }
   }
   varying.rows = static_cast<std::size_t>(std::count(rows.begin(), rows.end(), 1));
+  return varying;
+}
+
+ConstantColumns::Varying ConstantColumns::varying_in(const MatrixView& x) const {
+  Varying varying;
+  if (columns.empty() || is_sparse(x)) return varying;
+  std::vector<char> differs(x.cols, 0);
+  std::vector<double> row(x.cols);
+  const Rows rows(x, {});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows.gather(i, row.data());
+    bool any = false;
+    for (const Column& constant : columns) {
+      const double value = row[constant.place];
+      if (value != value || value == constant.number) continue;
+      differs[constant.place] = 1;
+      any = true;
+    }
+    if (any) ++varying.rows;
+  }
+  for (const Column& constant : columns) {
+    if (differs[constant.place] != 0) varying.columns.push_back(constant.name);
+  }
   return varying;
 }
 
@@ -279,7 +294,7 @@ std::string ConstantColumns::warning(const Varying* target, const Reducer& reduc
 
 std::vector<std::string> column_warnings(const Summary& train, const Encoder& encoder) {
   std::vector<std::string> out;
-  if (train.svmlight || train.matrix) return out;
+  if (train.svmlight || is_unnamed(train)) return out;
   std::vector<std::string> empty;
   std::array<Alike, 2> commas;
   std::size_t source = 0;
@@ -311,7 +326,27 @@ std::vector<std::string> column_warnings(const Summary& train, const Encoder& en
   warn_of_commas(train, commas, out);
   if (!empty.empty()) out.push_back(useless(train.source, empty, "no value in any row"));
   check_size(train, encoder, out);
-  check_label(train, out);
+  if (const ColumnSummary* const label = train.label()) {
+    add_to(out, class_warnings(train, label->name, texts_of(*label)));
+  }
+  return out;
+}
+
+std::vector<std::string> class_warnings(const Summary& train, const std::string& label,
+                                        const std::vector<std::string>& classes) {
+  constexpr std::size_t many = 100;
+  std::vector<std::string> out;
+  check_spelling(train, label, classes, out);
+  const bool quantity = classes.size() >= few_rows &&
+                        (classes.size() > many || 2 * classes.size() > train.rows) &&
+                        std::all_of(classes.begin(), classes.end(),
+                                    [](const std::string& name) { return parse_number(name); });
+  if (quantity) {
+    out.push_back(fmt::format(
+        "{}: the label '{}' has {} different numbers: that is a quantity, and each value is taken "
+        "as a class; this program classifies, so cut it into a few ranges",
+        train.source, label, classes.size()));
+  }
   return out;
 }
 

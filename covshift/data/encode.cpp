@@ -297,21 +297,27 @@ std::optional<EncodedTable> Encoder::encode(const MatrixView& x, int threads) co
   matrix.cols = cols();
   matrix.values.resize(x.rows * matrix.cols);
   std::atomic<std::size_t> unlike = 0;
+  std::vector<std::atomic<std::size_t>> absent(sources_.size());
   parallel_tasks(threads, tasks, [&](std::size_t task) {
     for (std::size_t row = task * x.rows / tasks; row < (task + 1) * x.rows / tasks; ++row) {
       double* const to = matrix.values.data() + row * matrix.cols;
-      bool absent = false;
+      bool strange = false;
       rows.each(row, [&](std::size_t c, double value) {
         const Source& source = sources_[c];
         const bool missing = value != value;
         to[source.first] = missing ? source.fill[0] : value;
         if (missing && source.indicator) to[source.first + 1] = 1.0;
-        absent = absent || (missing && source.missing == 0);
+        if (!missing || source.missing > 0) return;
+        ++absent[c];
+        strange = true;
       });
-      if (absent) ++unlike;
+      if (strange) ++unlike;
     }
   });
   out.unlike = unlike;
+  for (std::size_t c = 0; c < sources_.size(); ++c) {
+    if (absent[c] > 0) out.absent.push_back({sources_[c].name, absent[c]});
+  }
   return out;
 }
 

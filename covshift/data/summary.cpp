@@ -132,6 +132,25 @@ void look_at_numbers(const std::vector<double>& x, ColumnSummary& to) {
   for (const double value : x) to.repeated->add(value);
 }
 
+/// The same of the columns of a matrix, row by row as it is stored.
+void look_at_numbers(const Rows& rows, std::vector<ColumnSummary>& columns) {
+  for (ColumnSummary& to : columns) {
+    if (named_as_identifier(to.name)) to.repeated.emplace();
+  }
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    rows.each(row, [&](std::size_t c, double value) {
+      ColumnSummary& to = columns[c];
+      if (row == 0) to.first = value;
+      to.same = to.same && value == to.first;
+      to.counts_up = to.counts_up && (row == 0 || value - to.last == 1);
+      to.last = value;
+      if (!to.repeated) return;
+      to.whole = to.whole && value == std::floor(value);
+      if (to.whole) to.repeated->add(value);
+    });
+  }
+}
+
 /// Calls take(row) for the rows of a part that are kept for medians.
 template <typename Take>
 void each_kept(const Summary& summary, const Take& take) {
@@ -429,8 +448,9 @@ Summary::Summary(const MatrixView& part, const std::vector<std::string>& names, 
       fail_input("two columns are named {}; rename one", quoted_excerpt(names[c]));
     }
   }
-  if (svmlight || missing == Missing::error) return;
   const Rows values(part, {});
+  if (!names.empty() && !svmlight) look_at_numbers(values, columns);
+  if (svmlight || missing == Missing::error) return;
   for (std::size_t row = 0; row < rows; ++row) {
     values.each(
         row, [&](std::size_t c, double value) { columns[c].missing += value != value ? 1U : 0U; });
