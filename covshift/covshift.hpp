@@ -12,6 +12,7 @@
 #include "covshift/compare/decision_map.hpp"
 #include "covshift/compare/diagnosed.hpp"
 #include "covshift/compare/estimated.hpp"
+#include "covshift/data/column_checks.hpp"
 #include "covshift/data/column_text.hpp"
 #include "covshift/data/csv_range.hpp"
 #include "covshift/data/encoder.hpp"

@@ -54,10 +54,12 @@ const Column& Table::at(std::string_view name) const {
   if (columns.size() > listed) names += fmt::format(", ... ({} in all)", columns.size());
   std::vector<std::string_view> known;
   for (const Column& column : columns) known.push_back(column.name);
-  // What was assumed of the first line may be why.
   const bool placed = std::all_of(known.begin(), known.end(), is_place);
   std::string hint = suggestion(name, known);
-  if (!lines.breaks().empty() && !sparse && placed != is_place(name)) {
+  // What was assumed of the first line may be why.
+  const bool first_line =
+      !lines.breaks().empty() && !sparse && (placed ? hint.empty() : is_place(name));
+  if (first_line) {
     hint = placed ? "; if the first line holds their names, say --header yes"
                   : "; if the first line holds data, not names, say --header no";
   }

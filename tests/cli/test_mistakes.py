@@ -91,6 +91,20 @@ class Mistakes(ProgramTest):
                   "as NPY, for example with Python: numpy.save('data.npy', numpy.load('a.npz')['NAME'])\n",
                   "fit", self.path("a.npz"), *call)
 
+    def test_more_than_one_array_in_a_file(self):
+        header = "{'descr': '|u1', 'fortran_order': False, 'shape': (4, 2), }\n".encode()
+        with open(self.path("a.npy"), "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(range(8)) + b"\x93NUMPY")
+        for more in ([], ["--memory", "1G"]):
+            self.says(1, "covshift: a.npy: more follows the array; save one array in a file, with numpy.save\n", "fit",
+                      self.path("a.npy"), "--label", "c2", "--method", "lr", "-q", "-o", self.model, *more)
+
+    def test_more_folds_than_rows(self):
+        train = self.write("f.csv", "a,y\n1,u\n2,v\n")
+        self.says(1, "covshift: cross validation with 5 folds needs 2 folds or more and a row for each, but there are 2 rows; "
+                  "use another number of folds (--folds), or fix --lambda\n",
+                  "fit", train, "--label", "y", "--method", "lr", "-o", self.model)
+
     def test_sample_ignores_identifiers(self):
         train = self.write_rows("i.csv", ["id", *self.header], [[f"r{i}", *row] for i, row in enumerate(self.rows)])
         outputs = ("--train-output", self.path("st.csv"), "--target-output", self.path("sn.csv"))
@@ -102,7 +116,29 @@ class Mistakes(ProgramTest):
         self.says(1, "covshift: the split leaves 1 of 4 rows for the training sample, too few to draw from; split by "
                   "another column (--feature)\n", "sample", few, "--label", "y", *outputs)
 
+    def test_tables_as_other_programs_write_them(self):
+        rows = "".join(f'"{i}",{i * 7 % 11},"{"uv"[i % 2]}"\n' for i in range(1, 20))
+        self.says(1, "covshift: r.txt:1: the header has 2 names, the rows below have 3 fields; if the first field names the "
+                  "row, as R writes it, put a name for it before the others\n",
+                  "fit", self.write("r.txt", '"a","y"\n' + rows), "--label", "y", "-o", self.model)
+        text = "a;b;y\r\n" + "".join(f"{i},5;{i * 7 % 11};{'uv'[i % 2]}\r\n" for i in range(20))
+        self.fit(self.write("e.csv", "sep=;\r\n" + text), "--numeric", "a")
+        with open(self.model, encoding="utf-8") as file:
+            columns = json.load(file)["body"]["encoder"]["columns"]
+        self.assertEqual([column["name"] for column in columns], ["a", "b"])
+        self.says(1, "covshift: h.csv:2: there are no rows of data after the header; add rows, or say --header no if the first "
+                  "line is data\n", "fit", self.write("h.csv", "a,y\n"), "--label", "y", "-o", self.model)
+
+    def test_views_are_suggested(self):
+        views = self.write("v.txt", "one = x11\n")
+        self.says(1, "covshift: v.txt:1: there is no feature 'x11' in the training file; correct the name or remove it; did "
+                  "you mean 'x1'?\n", "fit", self.train, "--label", "y", "--method", "lr", "--views", views, "-o", self.model)
+
     # --- options ---
+
+    def test_costs_need_a_file(self):
+        self.says(2, "--loss must be log, zero-one, absolute, squared, abstain:A, hinge or cost:FILE, not 'cost:'; did you "
+                  f"mean 'cost:FILE'?{MORE}", "fit", self.train, "--label", "y", "--loss", "cost:", "-o", self.model)
 
     def test_probabilities_of_promises_are_not_too_near_0_or_1(self):
         more = "must be a number from 1e-09 to 0.999999999, not "
