@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "covshift/base/file.hpp"
+#include "covshift/base/words.hpp"
 #include "covshift/data/read_table.hpp"
 #include "covshift/engine/agree.hpp"
 #include "covshift/options/options.hpp"

@@ -12,6 +12,7 @@
 #include "cli/report.hpp"
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
+#include "covshift/base/words.hpp"
 #include "covshift/options/options.hpp"
 
 namespace covshift::cli {

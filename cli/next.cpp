@@ -3,20 +3,10 @@
 #include <fmt/format.h>
 
 #include "cli/output.hpp"
+#include "covshift/base/words.hpp"
 #include "covshift/shift/methods.hpp"
 
 namespace covshift::cli {
-
-std::string shell_word(const std::string& text) {
-  const bool plain = !text.empty() &&
-                     text.find_first_not_of(
-                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,:/+-") ==
-                         std::string::npos;
-  if (plain) return text;
-  std::string word = "'";
-  for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return word + "'";
-}
 
 std::string next_command(const CLI::App& called, const std::string& name,
                          const std::vector<std::string>& words,

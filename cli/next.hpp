@@ -10,9 +10,6 @@
 
 namespace covshift::cli {
 
-/// The text as one word of a shell command, quoted where it must be.
-std::string shell_word(const std::string& text);
-
 /// `covshift NAME WORDS`, then what the user gave to `called` of the options that NAME has too, but
 /// for --label, what only concerns the output, and those left out.
 std::string next_command(const CLI::App& called, const std::string& name,

@@ -14,6 +14,7 @@
 
 #include "covshift/base/file.hpp"
 #include "covshift/base/number.hpp"
+#include "covshift/base/words.hpp"
 #include "covshift/data/encoding.hpp"
 
 namespace covshift::cli {
@@ -133,14 +134,7 @@ std::string csv_field(std::string_view given, bool safe) {
   const bool formula = safe && !given.empty() &&
                        std::string_view("=+-@\t\r").find(given[0]) != std::string_view::npos &&
                        !parse_number(given);
-  std::string text = (formula ? "'" : "") + std::string(given);
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
+  return csv_quoted((formula ? "'" : "") + std::string(given));
 }
 
 bool is_stdout(const std::string& path) {
@@ -151,6 +145,7 @@ void write_output(const std::string& path, std::string_view content) {
   if (path == "-") {
     fmt::print("{}", content);
   } else {
+    std::fflush(stdout);  // the path may be /dev/stdout: what was printed comes first
     write_whole(path, content);
   }
 }

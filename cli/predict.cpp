@@ -13,6 +13,7 @@
 #include "cli/training.hpp"
 #include "covshift/base/error.hpp"
 #include "covshift/base/large_vector.hpp"
+#include "covshift/base/number.hpp"
 #include "covshift/data/table_blocks.hpp"
 #include "covshift/engine/agree.hpp"
 #include "covshift/model/model.hpp"
@@ -48,15 +49,22 @@ void each_table(const Model& model, const std::string& path, const Common& commo
 }
 
 /// Columns of the data to copy beside the predictions: those asked for, or those of the model that
-/// the file has.
+/// the file has. `tell`: warn of the others.
 std::vector<const Column*> kept_columns(const Model& model, const Table& table,
-                                        const std::vector<std::string>& asked) {
+                                        const std::vector<std::string>& asked, bool tell) {
   std::vector<const Column*> columns;
   columns.reserve(asked.size());
   for (const std::string& name : asked) columns.push_back(&table.at(name));
   if (!asked.empty()) return columns;
   for (const std::string& name : model.preparation().keep()) {
-    if (const Column* column = table.find(name)) columns.push_back(column);
+    if (const Column* column = table.find(name)) {
+      columns.push_back(column);
+    } else if (tell) {
+      warn(
+          fmt::format("{}: there is no column {}, which the model copies beside the predictions; "
+                      "it is left out",
+                      table.source, quoted_excerpt(name)));
+    }
   }
   return columns;
 }
@@ -73,16 +81,25 @@ std::vector<std::string> set_of(const std::vector<std::string>& names,
 
 std::string csv_header(const Model& model, bool sets, const std::vector<const Column*>& kept,
                        bool safe) {
-  const std::vector<std::string> names = model.action_names();
-  std::string text;
-  for (const Column* column : kept) text += csv_field(column->name, safe) + ',';
-  text += "predicted";
-  for (const std::string& name : names) text += ',' + csv_field("p:" + name, safe);
-  text += ",log_ratio";
-  if (sets) {
-    for (const std::string& name : names) text += ',' + csv_field("set:" + name, safe);
+  std::vector<std::string> own = {"predicted"};
+  for (const std::string& name : model.action_names()) own.push_back("p:" + name);
+  own.emplace_back("log_ratio");
+  for (const std::string& name : model.action_names()) {
+    if (sets) own.push_back("set:" + name);
   }
-  return text + '\n';
+  std::string text;
+  for (const Column* column : kept) {
+    if (std::find(own.begin(), own.end(), column->name) != own.end()) {
+      fail_input(
+          "the column {} cannot be copied beside the predictions (--keep): they have one of "
+          "that name; rename it",
+          quoted_excerpt(column->name));
+    }
+    text += csv_field(column->name, safe) + ',';
+  }
+  for (const std::string& name : own) text += csv_field(name, safe) + ',';
+  text.back() = '\n';
+  return text;
 }
 
 /// `sets`: of classes, a column for each; empty: none.
@@ -150,7 +167,8 @@ struct Predicted {
 
 void predict_block(const Model& model, const Table& table, const PredictFlags& flags,
                    const Common& common, Predicted& all) {
-  const std::vector<const Column*> kept = kept_columns(model, table, flags.keep);
+  const bool tell = all.n == 0 && is_first(common);
+  const std::vector<const Column*> kept = kept_columns(model, table, flags.keep, tell);
   const PreparedRows rows = model.preparation().encode(table, common.threads);
   all.strange.append(rows.strange);
   const Predictions predictions = model.predict(rows, common.threads);

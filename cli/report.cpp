@@ -7,6 +7,7 @@
 #include "cli/next.hpp"
 #include "cli/output.hpp"
 #include "covshift/base/file.hpp"
+#include "covshift/base/words.hpp"
 #include "covshift/report/report.hpp"
 
 namespace covshift::cli {

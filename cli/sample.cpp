@@ -49,6 +49,21 @@ Json draw_json(const BiasedSample::Draw& draw, const std::vector<std::size_t>& r
           {"sigma", draw.sigma}};
 }
 
+/// Of the columns but the label and identifiers, each value of which would be a feature of one row.
+Preparation inputs_of(const Table& table, const std::string& label) {
+  PreparationOptions inputs;
+  inputs.columns.drop = {label};
+  Preparation preparation(table, inputs);
+  const Encoder& encoder = preparation.encoder();
+  for (std::size_t s = 0; s < encoder.source_count(); ++s) {
+    if (!encoder.ids(s)) continue;
+    inputs.columns.drop.push_back(encoder.source_name(s));
+    warn(fmt::format("{}: column {} holds identifiers; the samples do not depend on it",
+                     table.source, quoted_excerpt(inputs.columns.drop.back())));
+  }
+  return inputs.columns.drop.size() == 1 ? preparation : Preparation(table, inputs);
+}
+
 void run_sample(SampleFlags flags, const Common& common) {
   if (flags.train_output == "-" || flags.target_output == "-") {
     throw CLI::ValidationError("-", "sample writes two files; name both");
@@ -63,9 +78,7 @@ void run_sample(SampleFlags flags, const Common& common) {
   const Table table = read_data(flags.data, read);
   if (table.sparse) fail_input("{}: sample reads files of columns, not svmlight", flags.data);
   static_cast<void>(table.at(flags.label));  // an Error where there is none
-  PreparationOptions inputs;
-  inputs.columns.drop = {flags.label};
-  const Preparation preparation(table, inputs);
+  const Preparation preparation = inputs_of(table, flags.label);
   const Encoder& encoder = preparation.encoder();
   const PreparedRows rows = preparation.encode(table, common.threads);
   BiasedSampling& sampling = flags.sampling;

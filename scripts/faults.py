@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-DRAFT = ".covshift-"
+DRAFT = ".covshift-draft-"
 NOBODY = 65534
 
 

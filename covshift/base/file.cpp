@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "covshift/base/error.hpp"
@@ -19,16 +21,32 @@
 namespace covshift {
 namespace {
 
-/// In the name of each temporary file, before six other characters.
-constexpr std::string_view draft_mark = ".covshift-";
+/// Begins the name of each temporary file, before six other characters: hidden, and unlike what
+/// anybody would call a file.
+constexpr std::string_view draft_mark = ".covshift-draft-";
+constexpr std::string_view draft_end = "XXXXXX";  // for mkstemp
+constexpr mode_t draft_mode = 0600;               // mkstemp's
 
 [[noreturn]] void fail_write(const std::string& path, const std::string& why) {
   fail_file("cannot write {}: {}; nothing was written", path, why);
 }
 
-/// The target of a link, also of a dangling one; another path itself. `failed` for a loop.
+/// The number of the open file that an entry of /dev/fd (on Linux also of /proc/self/fd) stands
+/// for.
+std::optional<int> descriptor_of(const std::filesystem::path& path) {
+  std::error_code failed;
+  if (!std::filesystem::equivalent(path.parent_path(), "/dev/fd", failed)) return std::nullopt;
+  const std::string name = path.filename().string();
+  int number = 0;
+  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+  const bool whole = error == std::errc() && end == name.data() + name.size();
+  return whole ? std::optional(number) : std::nullopt;
+}
+
+/// The target of a link, also of a dangling one; another path itself. Open files, such as
+/// /dev/stdout, are not followed to the file they write to. `failed` for a loop.
 std::string followed(std::string path, std::error_code& failed) {
-  for (int links = 0; std::filesystem::is_symlink(path, failed); ++links) {
+  for (int links = 0; !descriptor_of(path) && std::filesystem::is_symlink(path, failed); ++links) {
     constexpr int most_links = 40;  // as Linux has it
     const std::filesystem::path next = std::filesystem::read_symlink(path, failed);
     if (links == most_links) failed = make_error_code(std::errc::too_many_symbolic_link_levels);
@@ -39,21 +57,26 @@ std::string followed(std::string path, std::error_code& failed) {
   return path;
 }
 
-/// Removes the temporary files that killed runs left in a folder: those that nobody has locked.
+/// True if an open file is a draft that nobody has made something else of or is writing.
+bool is_abandoned(int file) {
+  struct stat status {};
+  return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == ::geteuid() &&
+         status.st_nlink == 1 && (status.st_mode & 07777U) == draft_mode &&
+         ::flock(file, LOCK_EX | LOCK_NB) == 0;
+}
+
+/// Removes the temporary files that killed runs left in a folder.
 void remove_abandoned(const std::filesystem::path& folder) {
   std::error_code failed;
-  constexpr std::size_t random = 6;
   auto entry = std::filesystem::directory_iterator(folder.empty() ? "." : folder, failed);
   for (; !failed && entry != std::filesystem::directory_iterator(); entry.increment(failed)) {
     const std::string name = entry->path().filename().string();
-    const std::size_t at = name.rfind(draft_mark);
-    if (at == std::string::npos || at == 0 || name.size() != at + draft_mark.size() + random)
+    if (!name.starts_with(draft_mark) || name.size() != draft_mark.size() + draft_end.size()) {
       continue;
-    std::error_code ignored;
-    if (!std::filesystem::is_regular_file(entry->symlink_status(ignored))) continue;
-    const int file = ::open(entry->path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    }
+    const int file = ::open(entry->path().c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0) continue;
-    if (::flock(file, LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+    if (is_abandoned(file)) ::unlink(entry->path().c_str());
     ::close(file);
   }
 }
@@ -65,11 +88,15 @@ class Draft {
     std::error_code failed;
     const auto status = std::filesystem::status(path, failed);
     if (std::filesystem::is_directory(status)) fail("it is a directory");
-    target_ = followed(path, failed);  // rename onto the target of a link, not onto the link
+    const std::string target = followed(path, failed);
     if (failed) fail(failed.message());
     const bool exists = std::filesystem::exists(status);
-    in_place_ = exists && !std::filesystem::is_regular_file(status);
-    if (in_place_) {  // pipes and devices cannot be replaced
+    const std::optional<int> open = descriptor_of(target);
+    if (!open) target_ = target;  // rename onto the target of a link, not onto the link
+    in_place_ = open || (exists && !std::filesystem::is_regular_file(status));
+    if (open) {  // at its place in the file, whatever it is, and behind what is in it
+      file_ = ::fcntl(*open, F_DUPFD_CLOEXEC, 0);
+    } else if (in_place_) {  // pipes and devices cannot be replaced
       file_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     } else {
       remove_abandoned(std::filesystem::path(target_).parent_path());
@@ -98,11 +125,15 @@ class Draft {
 
   void flush() {
     if (in_place_) return;
-    if (::fchmod(file_, mode_) != 0 || ::fsync(file_) != 0) fail(std::strerror(errno));
+    if (::fsync(file_) != 0) fail(std::strerror(errno));
   }
 
   void put_in_place() {
-    if (!in_place_ && ::rename(name_.c_str(), target_.c_str()) != 0) fail(std::strerror(errno));
+    // Until now its mode says that it is a draft.
+    if (!in_place_ &&
+        (::fchmod(file_, mode_) != 0 || ::rename(name_.c_str(), target_.c_str()) != 0)) {
+      fail(std::strerror(errno));
+    }
     done_ = true;
   }
 
@@ -112,7 +143,8 @@ class Draft {
     struct stat status {};
     do {
       if (file_ >= 0) ::close(file_);  // another run took it for abandoned before it was locked
-      name_ = target_ + std::string(draft_mark) + "XXXXXX";
+      const std::string own = std::string(draft_mark) + std::string(draft_end);
+      name_ = (std::filesystem::path(target_).parent_path() / own).string();
       file_ = ::mkstemp(name_.data());
       if (file_ < 0) return;
       static_cast<void>(::flock(file_, LOCK_EX | LOCK_NB));
@@ -152,12 +184,19 @@ void check_writable(const std::string& path) {
   std::error_code failed;
   const auto status = std::filesystem::status(path, failed);
   if (std::filesystem::is_directory(status)) fail_write(path, "it is a directory");
+  std::error_code loop;
+  const std::string target = followed(path, loop);
+  if (const std::optional<int> open = descriptor_of(target)) {
+    const int flags = ::fcntl(*open, F_GETFL);
+    if (flags < 0) fail_write(path, std::strerror(errno));
+    if ((flags & O_ACCMODE) == O_RDONLY) fail_write(path, "it is open for reading only");
+    return;
+  }
   if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
     if (::access(path.c_str(), W_OK) != 0) fail_write(path, std::strerror(errno));
     return;
   }
-  const std::string target = followed(path, failed);
-  if (failed) fail_write(path, failed.message());
+  if (loop) fail_write(path, loop.message());
   const std::filesystem::path parent = std::filesystem::path(target).parent_path();
   const std::string folder = parent.empty() ? std::string(".") : parent.string();
   if (!std::filesystem::is_directory(folder, failed)) {

@@ -4,25 +4,38 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <unordered_map>
 
+#include "covshift/base/lists.hpp"
 #include "covshift/base/number.hpp"
+#include "covshift/base/words.hpp"
+#include "covshift/data/csv_header.hpp"
 #include "covshift/data/readers.hpp"
+#include "covshift/data/rows.hpp"
 
 namespace covshift {
 namespace {
 
 constexpr std::size_t few_rows = 20;
 
-/// Names for a message and for a flag: the first few.
-std::string some(const std::vector<std::string>& names, std::string_view separator) {
-  constexpr std::size_t shown = 5;
+constexpr std::size_t shown_names = 5;
+
+/// Names for a message: the first few.
+std::string some(const std::vector<std::string>& names) {
   std::string text;
-  for (std::size_t k = 0; k < std::min(names.size(), shown); ++k) {
-    text += fmt::format("{}{}", k == 0 ? "" : separator,
-                        separator == "," ? names[k] : quoted_excerpt(names[k]));
+  for (std::size_t k = 0; k < std::min(names.size(), shown_names); ++k) {
+    if (k > 0) text += ", ";
+    text += quoted_excerpt(names[k]);
   }
-  return text + (names.size() > shown ? fmt::format("{}...", separator) : "");
+  return text + (names.size() > shown_names ? ", ..." : "");
+}
+
+/// The same for an option.
+std::string some_words(const std::vector<std::string>& names) {
+  const std::span<const std::string> all(names);
+  return list_word(all.first(std::min(names.size(), shown_names))) +
+         (names.size() > shown_names ? ",..." : "");
 }
 
 /// A few strings in a column of numbers are probably typos, and turn each value into a feature.
@@ -60,7 +73,7 @@ bool check_text(const Summary& train, const ColumnSummary& column, std::vector<s
     out.push_back(fmt::format(
         "{} holds dates such as {}, each taken as a category; expand them to numbers (--dates {}) "
         "or leave the column out (--drop {}); density ratios ignore it",
-        where, quoted_excerpt(levels[0]), column.name, column.name));
+        where, quoted_excerpt(levels[0]), list_word(column.name), list_word(column.name)));
     return true;
   }
   if (const std::string_view sign = sign_of(levels); !sign.empty()) {
@@ -89,11 +102,28 @@ void warn_of_commas(const Summary& train, const std::array<Alike, 2>& commas,
         "(--numeric {})",
         train.source,
         one ? fmt::format("column '{}'", alike.names[0])
-            : fmt::format("{} columns ({})", alike.names.size(), some(alike.names, ", ")),
+            : fmt::format("{} columns ({})", alike.names.size(), some(alike.names)),
         one ? "holds" : "hold",
         &alike == commas.data() ? "decimal commas" : "commas between thousands",
-        quoted_excerpt(alike.example), some(alike.names, ",")));
+        quoted_excerpt(alike.example), some_words(alike.names)));
   }
+}
+
+/// Dates of which none has a day beyond 12.
+bool check_dates(const Summary& train, const ColumnSummary& column, std::vector<std::string>& out) {
+  const auto reads = [&](DateOrder order) {
+    const auto place = std::find(Encoder::orders.begin(), Encoder::orders.end(), order);
+    return (column.ways >> (place - Encoder::orders.begin()) & 1U) != 0;
+  };
+  if (column.role != ColumnSummary::Role::date || !column.unreadable ||
+      !(reads(DateOrder::dmy) && reads(DateOrder::mdy))) {
+    return false;
+  }
+  out.push_back(fmt::format(
+      "{}: the dates of column '{}', such as {}, may have the day or the month first, and no row "
+      "tells which; the day is taken to be first; write them as 2020-01-31 if it is not",
+      train.source, column.name, quoted_excerpt(column.unreadable->text)));
+  return true;
 }
 
 /// Whole numbers that are all different, in a column named as those of identifiers are.
@@ -102,36 +132,18 @@ bool named_numbers(const ColumnSummary& column, std::size_t rows) {
 }
 
 /// yes and Yes are probably one class.
-void check_spelling(const Summary& train, const ColumnSummary& label,
-                    std::vector<std::string>& out) {
+void check_spelling(const Summary& train, const std::string& label,
+                    const std::vector<std::string>& classes, std::vector<std::string>& out) {
   std::unordered_map<std::string, std::string_view> seen;
-  for (const auto& [level, count] : label.levels) {
-    const auto [place, fresh] = seen.emplace(to_lower(trim(level)), level);
+  for (const std::string& name : classes) {
+    const auto [place, fresh] = seen.emplace(to_lower(trim(name)), name);
     if (fresh) continue;
     out.push_back(fmt::format(
         "{}: the label '{}' has the classes {} and {}, which differ only in capitals or blanks; "
         "write them alike if they are the same",
-        train.source, label.name, quoted_excerpt(place->second), quoted_excerpt(level)));
+        train.source, label, quoted_excerpt(place->second), quoted_excerpt(name)));
     return;
   }
-}
-
-void check_label(const Summary& train, std::vector<std::string>& out) {
-  constexpr std::size_t many = 100;
-  const ColumnSummary* const column = train.label();
-  if (column == nullptr || !column->text) return;
-  check_spelling(train, *column, out);
-  if (column->levels.size() < few_rows) return;
-  const bool quantity = column->levels.size() > many || 2 * column->levels.size() > train.rows;
-  if (!quantity || !std::all_of(column->levels.begin(), column->levels.end(),
-                                [](const auto& level) { return parse_number(level.text); })) {
-    return;
-  }
-  out.push_back(
-      fmt::format("{}: the label '{}' has {} different numbers: that is a quantity, and each value "
-                  "is taken as a "
-                  "class; this program classifies, so cut it into a few ranges",
-                  train.source, column->name, column->levels.size()));
 }
 
 /// Every category is a column of numbers.
@@ -149,7 +161,7 @@ void check_size(const Summary& train, const Encoder& encoder, std::vector<std::s
   out.push_back(fmt::format(
       "{}: column '{}' has {} categories, each of which becomes a column: the {} rows take {:.1f} "
       "GB; group the rare ones, or leave it out (--drop {})",
-      train.source, name, *widest, train.rows, bytes / 1e9, name));
+      train.source, name, *widest, train.rows, bytes / 1e9, list_word(name)));
 }
 
 /// "one column has" or "3 columns have".
@@ -164,8 +176,14 @@ const char* pronoun(const std::vector<std::string>& columns) {
 std::string useless(const std::string& source, const std::vector<std::string>& columns,
                     std::string_view what) {
   return fmt::format("{}: {} {} ({}) and cannot help; leave {} out (--drop {})", source,
-                     columns_have(columns.size()), what, some(columns, ", "), pronoun(columns),
-                     some(columns, ","));
+                     columns_have(columns.size()), what, some(columns), pronoun(columns),
+                     some_words(columns));
+}
+
+/// A matrix whose columns have names that the library made up.
+bool is_unnamed(const Summary& train) {
+  return train.matrix && std::all_of(train.columns.begin(), train.columns.end(),
+                                     [](const ColumnSummary& c) { return is_place(c.name); });
 }
 
 bool is_feature(const ColumnSummary& column) {
@@ -195,10 +213,11 @@ bool mark_others(const ConstantColumns::Column& train, const Column& column,
 }  // namespace
 
 ConstantColumns::ConstantColumns(const Summary& train) : source(train.source) {
-  if (train.svmlight || train.matrix) return;
-  for (const ColumnSummary& column : train.columns) {
+  if (train.svmlight || is_unnamed(train)) return;
+  for (std::size_t c = 0; c < train.columns.size(); ++c) {
+    const ColumnSummary& column = train.columns[c];
     if (!is_constant(train, column)) continue;
-    columns.push_back({column.name, column.text, column.first, column.first_text});
+    columns.push_back({column.name, c, column.text, column.first, column.first_text});
   }
 }
 
@@ -215,6 +234,29 @@ ConstantColumns::Varying ConstantColumns::varying_in(const Table& table) const {
   return varying;
 }
 
+ConstantColumns::Varying ConstantColumns::varying_in(const MatrixView& x) const {
+  Varying varying;
+  if (columns.empty() || is_sparse(x)) return varying;
+  std::vector<char> differs(x.cols, 0);
+  std::vector<double> row(x.cols);
+  const Rows rows(x, {});
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows.gather(i, row.data());
+    bool any = false;
+    for (const Column& constant : columns) {
+      const double value = row[constant.place];
+      if (value != value || value == constant.number) continue;
+      differs[constant.place] = 1;
+      any = true;
+    }
+    if (any) ++varying.rows;
+  }
+  for (const Column& constant : columns) {
+    if (differs[constant.place] != 0) varying.columns.push_back(constant.name);
+  }
+  return varying;
+}
+
 void ConstantColumns::Varying::append(const Varying& next) {
   for (const std::string& name : next.columns) {
     if (std::find(columns.begin(), columns.end(), name) == columns.end()) columns.push_back(name);
@@ -226,7 +268,7 @@ std::string ConstantColumns::Varying::warning(const std::string& source, std::si
   return fmt::format(
       "{}: {} one value in training and others in {} of {} rows here ({}): nothing can be learnt "
       "about {}, and these rows are unlike the training rows",
-      source, columns_have(columns.size()), rows, all, some(columns, ", "), pronoun(columns));
+      source, columns_have(columns.size()), rows, all, some(columns), pronoun(columns));
 }
 
 std::string ConstantColumns::warning(const Varying* target, const Reducer& reducer) const {
@@ -246,13 +288,13 @@ std::string ConstantColumns::warning(const Varying* target, const Reducer& reduc
   return fmt::format(
       "{}: {} the same value in every row ({}): nothing can be learnt about {}; leave {} out "
       "(--drop {}) unless new data have other values",
-      source, columns_have(same.size()), some(same, ", "), pronoun(same), pronoun(same),
-      some(same, ","));
+      source, columns_have(same.size()), some(same), pronoun(same), pronoun(same),
+      some_words(same));
 }
 
 std::vector<std::string> column_warnings(const Summary& train, const Encoder& encoder) {
   std::vector<std::string> out;
-  if (train.svmlight || train.matrix) return out;
+  if (train.svmlight || is_unnamed(train)) return out;
   std::vector<std::string> empty;
   std::array<Alike, 2> commas;
   std::size_t source = 0;
@@ -261,30 +303,50 @@ std::vector<std::string> column_warnings(const Summary& train, const Encoder& en
     const std::size_t s = source++;  // features are the encoder's, in this order
     if (column.missing == train.rows) {
       empty.push_back(column.name);
-    } else if (is_constant(train, column)) {
-      continue;  // ConstantColumns
+    } else if (check_dates(train, column, out) || is_constant(train, column)) {
+      continue;  // of constants ConstantColumns tells
     } else if (!column.text && train.rows >= few_rows && column.counts_up) {
       out.push_back(fmt::format("{}: column '{}' numbers the rows; leave it out (--drop {})",
-                                train.source, column.name, column.name));
+                                train.source, column.name, list_word(column.name)));
     } else if (named_numbers(column, train.rows)) {
       out.push_back(fmt::format(
           "{}: column '{}' holds a different whole number in each row, as identifiers do; leave it "
           "out (--drop {}), or copy it beside the predictions (--keep {})",
-          train.source, column.name, column.name, column.name));
+          train.source, column.name, list_word(column.name), list_word(column.name)));
     } else if (column.text && column.has_levels() && !column.levels.empty() &&
                !check_text(train, column, out, commas) && !check_typos(train, column, out) &&
                encoder.ids(s)) {
       out.push_back(fmt::format(
           "{}: column '{}' has {} categories in {} rows, as identifiers do; leave it out (--drop "
           "{}), or copy it beside the predictions (--keep {}); density ratios ignore it",
-          train.source, column.name, column.levels.size(), train.rows - column.missing, column.name,
-          column.name));
+          train.source, column.name, column.levels.size(), train.rows - column.missing,
+          list_word(column.name), list_word(column.name)));
     }
   }
   warn_of_commas(train, commas, out);
   if (!empty.empty()) out.push_back(useless(train.source, empty, "no value in any row"));
   check_size(train, encoder, out);
-  check_label(train, out);
+  if (const ColumnSummary* const label = train.label()) {
+    add_to(out, class_warnings(train, label->name, texts_of(*label)));
+  }
+  return out;
+}
+
+std::vector<std::string> class_warnings(const Summary& train, const std::string& label,
+                                        const std::vector<std::string>& classes) {
+  constexpr std::size_t many = 100;
+  std::vector<std::string> out;
+  check_spelling(train, label, classes, out);
+  const bool quantity = classes.size() >= few_rows &&
+                        (classes.size() > many || 2 * classes.size() > train.rows) &&
+                        std::all_of(classes.begin(), classes.end(),
+                                    [](const std::string& name) { return parse_number(name); });
+  if (quantity) {
+    out.push_back(fmt::format(
+        "{}: the label '{}' has {} different numbers: that is a quantity, and each value is taken "
+        "as a class; this program classifies, so cut it into a few ranges",
+        train.source, label, classes.size()));
+  }
   return out;
 }
 

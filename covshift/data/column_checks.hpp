@@ -15,11 +15,15 @@ namespace covshift {
 /// without values, categories that need much memory, a label that is a quantity or whose classes
 /// differ in capitals only. Remedies name the program's flags.
 std::vector<std::string> column_warnings(const Summary& train, const Encoder& encoder);
+/// The same about classes that are not a column of the table.
+std::vector<std::string> class_warnings(const Summary& train, const std::string& label,
+                                        const std::vector<std::string>& classes);
 
 /// Features with the same value in every training row: nothing can be learnt about them.
 struct ConstantColumns {
   struct Column {
     std::string name;
+    std::size_t place = 0;  ///< among the columns
     bool is_text = false;
     double number = 0;
     std::string text;
@@ -37,6 +41,8 @@ struct ConstantColumns {
   ConstantColumns() = default;
   explicit ConstantColumns(const Summary& train);
   [[nodiscard]] Varying varying_in(const Table& table) const;
+  /// Of a matrix with the columns of training.
+  [[nodiscard]] Varying varying_in(const MatrixView& x) const;
   /// About those that a target (null: none) does not vary; empty if there are none. A column that
   /// varies there should not be left out, for its rows are unlike those of training. A meeting of
   /// all holders.

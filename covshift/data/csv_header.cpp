@@ -14,11 +14,6 @@
 namespace covshift {
 namespace {
 
-/// Columns of a file without header are called c1, c2, ...
-bool is_place(const std::string& name) {
-  return name.starts_with('c') && parse_count(name.substr(1)).has_value();
-}
-
 /// The logarithm of the number of ways to choose k of n.
 double log_choices(std::size_t n, std::size_t k) {
   double sum = 0;
@@ -29,6 +24,10 @@ double log_choices(std::size_t n, std::size_t k) {
 }
 
 }  // namespace
+
+bool is_place(std::string_view name) {
+  return name.starts_with('c') && parse_count(name.substr(1)).has_value();
+}
 
 HeaderJudge::HeaderJudge(const std::vector<CsvField>& first,
                          const std::vector<std::string_view>& below, const RecordSyntax& syntax,

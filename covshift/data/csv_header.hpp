@@ -12,6 +12,9 @@
 
 namespace covshift {
 
+/// True for c1, c2, ...: what columns of a file without header are called.
+bool is_place(std::string_view name);
+
 struct HeaderGuess {
   bool header = false;
   std::string because;  ///< the reason, if it should be told; empty: it is plain

@@ -151,6 +151,32 @@ std::vector<std::string> header_names(const std::string& path, std::size_t line,
   return names;
 }
 
+/// Tables of R have no name above the names of their rows.
+void check_row_names(const std::string& path, std::size_t line, std::size_t width,
+                     const std::vector<std::string_view>& below, const RecordSyntax& syntax) {
+  if (below.empty() || !std::all_of(below.begin(), below.end(), [&](std::string_view record) {
+        return count_fields(record, syntax) == width + 1;
+      })) {
+    return;
+  }
+  fail_input(
+      "{}:{}: the header has {} names, the rows below have {} fields; if the first field names the "
+      "row, as R writes it, put a name for it before the others",
+      path, line, width, width + 1);
+}
+
+/// Spreadsheets put the delimiter on a first line of its own, such as sep=; which this skips.
+/// Returns the length of that line, 0 if there is none.
+std::size_t separator_line(std::string_view text, char& delimiter) {
+  constexpr std::string_view start = "sep=";
+  const std::size_t end = text.find('\n');
+  if (!text.starts_with(start) || end == text.npos) return 0;
+  const std::string_view line = text.substr(0, end - (text[end - 1] == '\r' ? 1 : 0));
+  if (line.size() != start.size() + 1) return 0;
+  if (delimiter == '\0') delimiter = line.back();
+  return end + 1;
+}
+
 /// A file without header has the columns that it should have only if these have no names either.
 void check_expected(const std::string& path, const CsvLayout& layout, const ReadOptions& options) {
   const auto& expected = options.expected;
@@ -210,15 +236,16 @@ CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std:
   CsvLayout layout;
   bool ended = source.read(head, sample_bytes) < sample_bytes;
   check_line_ends(path, head);
-  const std::size_t text_start = head.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+  std::size_t text_start = head.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
+  char delimiter = options.delimiter;
+  text_start += separator_line(std::string_view(head).substr(text_start), delimiter);
 
   std::size_t record_start = text_start;
   std::size_t record_end = 0;
   std::vector<std::string_view> below;  // the records after the first
   while (true) {
     const std::string_view text = std::string_view(head).substr(text_start);
-    layout.syntax.delimiter =
-        options.delimiter != '\0' ? options.delimiter : detect_delimiter(text, ended);
+    layout.syntax.delimiter = delimiter != '\0' ? delimiter : detect_delimiter(text, ended);
     const auto records = leading_records(text, ended, layout.syntax);
     // A second record shows what the first one is.
     if (records.size() > 1 || (!records.empty() && (ended || head.size() > longest_header))) {
@@ -270,6 +297,7 @@ CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std:
   layout.data_offset = header ? record_end : record_start;
   layout.first_data_line = first_line + (header ? lines_in(record_start, record_end) : 0);
   if (header) {
+    check_row_names(path, first_line, width, below, layout.syntax);
     layout.names = header_names(path, first_line, std::move(fields));
   } else {
     for (std::size_t c = 0; c < fields.size(); ++c) {

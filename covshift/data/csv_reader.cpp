@@ -177,8 +177,8 @@ class CsvRows {
   void check_any(std::size_t rows) const {
     if (rows > 0) return;
     fail_input(
-        "{}:{}: there are no rows of data after the header; add rows, or say that there is "
-        "no header",
+        "{}:{}: there are no rows of data after the header; add rows, or say --header no if the "
+        "first line is data",
         source_.path(), layout_.first_data_line);
   }
 

@@ -9,7 +9,10 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/number.hpp"
 #include "covshift/base/threads.hpp"
+#include "covshift/base/words.hpp"
+#include "covshift/data/csv_header.hpp"
 #include "covshift/data/encoder.hpp"
+#include "covshift/data/readers.hpp"
 #include "covshift/data/rows.hpp"
 
 namespace covshift {
@@ -76,10 +79,18 @@ Encoder::Plan Encoder::plan(const Table& table, const Source& source, const Colu
   if (column == nullptr) {
     std::vector<std::string_view> names;
     for (const Column& other : table.columns) names.push_back(other.name);
+    const auto placed = [](std::string_view name) { return is_place(to_lower(name)); };
+    if (is_place(source.name) && std::none_of(names.begin(), names.end(), placed)) {
+      fail_input(
+          "{}: the columns of the training file have no names, those of this file have ({}, ...); "
+          "remove its first line, or call its columns c1, c2, ...",
+          table.source, names[0]);
+    }
     fail_input(
         "{}: the column {} of the training file is missing; add it, or leave it out of training "
         "(--drop {}){}",
-        table.source, quoted_excerpt(source.name), source.name, suggestion(source.name, names));
+        table.source, quoted_excerpt(source.name), list_word(source.name),
+        suggestion(source.name, names));
   }
   Plan result;
   result.source = &source;
@@ -286,21 +297,27 @@ std::optional<EncodedTable> Encoder::encode(const MatrixView& x, int threads) co
   matrix.cols = cols();
   matrix.values.resize(x.rows * matrix.cols);
   std::atomic<std::size_t> unlike = 0;
+  std::vector<std::atomic<std::size_t>> absent(sources_.size());
   parallel_tasks(threads, tasks, [&](std::size_t task) {
     for (std::size_t row = task * x.rows / tasks; row < (task + 1) * x.rows / tasks; ++row) {
       double* const to = matrix.values.data() + row * matrix.cols;
-      bool absent = false;
+      bool strange = false;
       rows.each(row, [&](std::size_t c, double value) {
         const Source& source = sources_[c];
         const bool missing = value != value;
         to[source.first] = missing ? source.fill[0] : value;
         if (missing && source.indicator) to[source.first + 1] = 1.0;
-        absent = absent || (missing && source.missing == 0);
+        if (!missing || source.missing > 0) return;
+        ++absent[c];
+        strange = true;
       });
-      if (absent) ++unlike;
+      if (strange) ++unlike;
     }
   });
   out.unlike = unlike;
+  for (std::size_t c = 0; c < sources_.size(); ++c) {
+    if (absent[c] > 0) out.absent.push_back({sources_[c].name, absent[c]});
+  }
   return out;
 }
 

@@ -194,6 +194,13 @@ Table read_rows(ByteSource& source, const NpyHeader& header, std::size_t rows) {
   return table;
 }
 
+void check_end(ByteSource& source) {
+  std::string more;
+  if (source.read(more, 1) == 0) return;
+  fail_input("{}: more follows the array; save one array in a file, with numpy.save",
+             source.path());
+}
+
 class NpyBlocks final : public BlockReader {
  public:
   NpyBlocks(ByteSource& source, std::size_t bytes)
@@ -209,7 +216,10 @@ class NpyBlocks final : public BlockReader {
   }
   std::optional<Table> next() override {
     const std::size_t count = std::min(rows_, header_.rows - done_);
-    if (count == 0) return std::nullopt;
+    if (count == 0) {
+      check_end(source_);
+      return std::nullopt;
+    }
     Table table = read_rows(source_, header_, count);
     table.lines.note(0, done_ + 1);
     done_ += count;
@@ -227,7 +237,9 @@ class NpyBlocks final : public BlockReader {
 
 Table read_npy(ByteSource& source, const ReadOptions& /*options*/) {
   const NpyHeader header = checked_header(source);
-  return read_rows(source, header, header.rows);
+  Table table = read_rows(source, header, header.rows);
+  check_end(source);
+  return table;
 }
 
 std::unique_ptr<BlockReader> npy_blocks(ByteSource& source, const ReadOptions& /*options*/,

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/error.hpp"
+#include "covshift/base/lists.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/column_checks.hpp"
 #include "covshift/data/column_text.hpp"
@@ -194,6 +195,9 @@ Preparation::Preparation(const Summary& train, const PreparationOptions& options
                                        : Views::from_groups(options.view_groups, encoder_);
   for (const auto& own : view_columns_) static_cast<void>(views_.find(own.view));
   warnings_ = column_warnings(train, encoder_);
+  if (train.label() == nullptr) {
+    add_to(warnings_, class_warnings(train, options.label, options.classes));
+  }
   constants_ = ConstantColumns(train);
 }
 
@@ -214,8 +218,13 @@ PreparedRows Preparation::encode(const Input& input, int threads) const {
     if (std::optional<EncodedTable> encoded = encoder_.encode(input.matrix, threads)) {
       rows.own = std::move(encoded->matrix);
       rows.strange.unlike = encoded->unlike;
+      rows.strange.absent = std::move(encoded->absent);
       rows.features = rows.own.view();
     }
+    rows.strange.source = "the data";
+    rows.strange.rows = input.matrix.rows;
+    rows.strange.varying = constants_.varying_in(input.matrix);
+    rows.warnings = rows.strange.warnings();
     return rows;
   }
   const Table& table = *input.table;

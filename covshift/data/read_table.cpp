@@ -27,11 +27,12 @@ struct Foreign {
 constexpr std::string_view unpack = "unpack it first, or pack it with gzip, which is read as it is";
 constexpr std::string_view page =
     "it may be an error message: open it in a browser, and download the data again";
+constexpr std::string_view zip = "PK\x03\x04";
 constexpr auto foreign = std::to_array<Foreign>(
     {{"PAR1", "Parquet", "read_parquet"},
      {"ARROW1", "Arrow", "read_feather"},
      {"FEA1", "Feather", "read_feather"},
-     {"PK\x03\x04", "Excel (or another zip file)", "read_excel"},
+     {zip, "Excel (or another zip file)", "read_excel"},
      {"\xd0\xcf\x11\xe0", "Excel", "read_excel"},
      {"\x89HDF", "HDF5", "read_hdf"},
      {"\x80\x04", "a Python pickle", "read_pickle"},
@@ -47,7 +48,32 @@ constexpr auto foreign = std::to_array<Foreign>(
      {"version https://git-lfs", "a pointer of Git LFS in place of the data", "",
       "fetch the data: git lfs pull"}});
 
-void refuse_foreign(ByteSource& source) {
+/// A label and pairs of an index and a value, such as "+1 1:0.7 3:1", in every line of the start of
+/// a file. A number and times of the day, such as "7 12:30", are not.
+bool looks_like_svmlight(std::string_view head) {
+  bool certain = false;
+  head = head.substr(0, head.find_last_of(" \t\r\n") + 1);  // the last word may be cut
+  while (!head.empty()) {
+    const std::size_t end = std::min(head.find('\n'), head.size());
+    std::string_view line = trim(head.substr(0, std::min(head.find('#'), end)));
+    head.remove_prefix(std::min(end + 1, head.size()));
+    for (bool label = true; !line.empty(); label = false) {
+      const std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
+      const std::string_view word = line.substr(0, blank);
+      line = trim(line.substr(blank));
+      if (label && parse_number(word)) continue;
+      const std::size_t colon = std::min(word.find(':'), word.size());
+      const auto index = parse_count(word.substr(0, colon));
+      const std::string_view value = word.substr(std::min(colon + 1, word.size()));
+      if (label || !index || !parse_number(value)) return false;
+      certain = certain || *index >= 24 || value.size() != 2;
+    }
+  }
+  return certain;
+}
+
+/// `table`: the file is to be read as delimited text.
+void refuse_foreign(ByteSource& source, bool table) {
   std::string head;
   source.read(head, 256);
   source.rewind();
@@ -58,6 +84,18 @@ void refuse_foreign(ByteSource& source) {
         "index=False)",
         reader, quoted_excerpt(path), more);
   };
+  if (head.starts_with(zip) && head.find(".npy") != head.npos) {
+    fail_input(
+        "{0}: this is NPZ, an archive of arrays, which the program does not read; save one of them "
+        "as NPY, for example with Python: numpy.save('data.npy', numpy.load({1})['NAME'])",
+        path, quoted_excerpt(path));
+  }
+  if (table && looks_like_svmlight(head)) {
+    fail_input(
+        "{}: this looks like svmlight, which is read from files that are called .svm, .svmlight or "
+        ".libsvm; rename it",
+        path);
+  }
   for (const Foreign& f : foreign) {
     if (!head.starts_with(f.magic)) continue;
     fail_input("{}: this is {}, which the program does not read; {}", path, f.what,
@@ -132,7 +170,7 @@ const Format* format_of(const std::string& path) {
 }
 
 Table read_source(ByteSource& source, const Format* format, const ReadOptions& options) {
-  if (format == nullptr || !format->binary) refuse_foreign(source);
+  if (format == nullptr || !format->binary) refuse_foreign(source, format == nullptr);
   Table table = format != nullptr ? format->read(source, options) : read_csv(source, options);
   check_text(table);
   return table;
@@ -168,7 +206,7 @@ struct TableBlocks::State {
 
 TableBlocks::TableBlocks(const std::string& path, const ReadOptions& options, std::size_t bytes)
     : state_(std::make_unique<State>(path, options.encoding, bytes)) {
-  if (state_->text()) refuse_foreign(state_->source);
+  if (state_->text()) refuse_foreign(state_->source, state_->format == nullptr);
   restart(options);
 }
 

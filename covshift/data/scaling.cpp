@@ -20,8 +20,10 @@ namespace {
 
 constexpr double float_digits = 2e-7;  // values that agree to float precision are constant
 
-/// An infinite value stays one, for the check that names it.
-double cut(double x, double limit) { return std::isfinite(x) ? std::clamp(x, -limit, limit) : x; }
+/// A value x, scaled and cut. An infinite one stays so, for the check that names it.
+double cut(double x, double scaled, double limit) {
+  return std::isfinite(x) ? std::clamp(scaled, -limit, limit) : scaled;
+}
 
 /// Rows and how often each counts.
 struct WeightedRows {
@@ -223,14 +225,14 @@ void Scaler::apply(Matrix& matrix) const {
     }
     for (std::size_t k = 0; k < matrix.values.size(); ++k) {
       double& x = matrix.values[k];
-      x = cut(x / scales_[static_cast<std::size_t>(matrix.columns[k])], limit_);
+      x = cut(x, x / scales_[static_cast<std::size_t>(matrix.columns[k])], limit_);
     }
     return;
   }
   for (std::size_t r = 0; r < matrix.rows; ++r) {
     double* const row = matrix.values.data() + r * matrix.cols;
     for (std::size_t c = 0; c < matrix.cols; ++c) {
-      row[c] = cut((row[c] - offsets_[c]) / scales_[c], limit_);
+      row[c] = cut(row[c], (row[c] - offsets_[c]) / scales_[c], limit_);
     }
   }
 }

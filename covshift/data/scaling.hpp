@@ -51,8 +51,8 @@ class Scaler {
   /// A scaled copy, dense if the scaler has offsets.
   [[nodiscard]] Matrix scaled(const MatrixView& matrix) const;
 
-  /// Values far off stay as they are.
-  void uncut() { limit_ = std::numeric_limits<double>::infinity(); }
+  /// Values far off stay as they are, but finite.
+  void uncut() { limit_ = 1e300; }
 
   /// A scaled value in the units of the data.
   [[nodiscard]] double original(std::size_t col, double scaled) const {

@@ -12,6 +12,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/lists.hpp"
 #include "covshift/base/number.hpp"
+#include "covshift/base/words.hpp"
 #include "covshift/data/json_fields.hpp"
 #include "covshift/data/readers.hpp"
 #include "covshift/data/rows.hpp"
@@ -44,7 +45,7 @@ void check_level_count(const ColumnSummary& column, const std::string& source, b
       "{}: the column {} holds {}{} different strings; more than {} are not categories. Leave it "
       "out if it is an identifier (--drop {}); correct it if it should be numeric",
       source, quoted_excerpt(column.name), column.levels.size(), some ? " or more" : "",
-      most_levels, column.name);
+      most_levels, list_word(column.name));
 }
 
 /// The levels of a column that was read as text, and where the first is that is no number.
@@ -129,6 +130,25 @@ void look_at_numbers(const std::vector<double>& x, ColumnSummary& to) {
   to.repeated.emplace();
   if (!to.whole) return;
   for (const double value : x) to.repeated->add(value);
+}
+
+/// The same of the columns of a matrix, row by row as it is stored.
+void look_at_numbers(const Rows& rows, std::vector<ColumnSummary>& columns) {
+  for (ColumnSummary& to : columns) {
+    if (named_as_identifier(to.name)) to.repeated.emplace();
+  }
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    rows.each(row, [&](std::size_t c, double value) {
+      ColumnSummary& to = columns[c];
+      if (row == 0) to.first = value;
+      to.same = to.same && value == to.first;
+      to.counts_up = to.counts_up && (row == 0 || value - to.last == 1);
+      to.last = value;
+      if (!to.repeated) return;
+      to.whole = to.whole && value == std::floor(value);
+      if (to.whole) to.repeated->add(value);
+    });
+  }
 }
 
 /// Calls take(row) for the rows of a part that are kept for medians.
@@ -325,48 +345,6 @@ ColumnSummary summary_of(const Table& part, const Column& from, Role role) {
 
 }  // namespace
 
-void RepeatSample::add(double value, std::size_t count) {
-  // The finalizer of splitmix64: every bit of the input changes every bit of the output.
-  std::uint64_t z = std::bit_cast<std::uint64_t>(value == 0 ? 0.0 : value) + 0x9e3779b97f4a7c15;
-  z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27U)) * 0x94d049bb133111eb;
-  z ^= z >> 31U;
-  if (static_cast<unsigned>(std::countl_zero(z)) < level_) return;
-  counts_[value] += count;
-  constexpr std::size_t most = 4096;
-  while (counts_.size() > most) thin(level_ + 1);
-}
-
-void RepeatSample::thin(unsigned level) {
-  level_ = level;
-  const auto all = std::exchange(counts_, {});
-  for (const auto& [value, count] : all) add(value, count);
-}
-
-void RepeatSample::add(const RepeatSample& other) {
-  if (other.level_ > level_) thin(other.level_);
-  for (const auto& [value, count] : other.counts_) add(value, count);
-}
-
-bool RepeatSample::repeats() const {
-  return std::any_of(counts_.begin(), counts_.end(),
-                     [](const auto& own) { return own.second > 1; });
-}
-
-json RepeatSample::to_json() const {
-  std::vector<std::pair<double, std::size_t>> all(counts_.begin(), counts_.end());
-  return {{"level", level_}, {"counts", all}};
-}
-
-RepeatSample RepeatSample::from_json(const json& from) {
-  RepeatSample sample;
-  sample.level_ = from.at("level").get<unsigned>();
-  for (const json& own : from.at("counts")) {
-    sample.counts_.emplace(own.at(0).get<double>(), own.at(1).get<std::size_t>());
-  }
-  return sample;
-}
-
 Summary::Summary(const Table& part, const Roles& roles, const Place& place)
     : source(part.source),
       first(place.first),
@@ -428,8 +406,9 @@ Summary::Summary(const MatrixView& part, const std::vector<std::string>& names, 
       fail_input("two columns are named {}; rename one", quoted_excerpt(names[c]));
     }
   }
-  if (svmlight || missing == Missing::error) return;
   const Rows values(part, {});
+  if (!names.empty() && !svmlight) look_at_numbers(values, columns);
+  if (svmlight || missing == Missing::error) return;
   for (std::size_t row = 0; row < rows; ++row) {
     values.each(
         row, [&](std::size_t c, double value) { columns[c].missing += value != value ? 1U : 0U; });

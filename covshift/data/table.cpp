@@ -7,6 +7,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/names.hpp"
 #include "covshift/base/number.hpp"
+#include "covshift/data/csv_header.hpp"
 
 namespace covshift {
 
@@ -53,8 +54,17 @@ const Column& Table::at(std::string_view name) const {
   if (columns.size() > listed) names += fmt::format(", ... ({} in all)", columns.size());
   std::vector<std::string_view> known;
   for (const Column& column : columns) known.push_back(column.name);
+  const bool placed = std::all_of(known.begin(), known.end(), is_place);
+  std::string hint = suggestion(name, known);
+  // What was assumed of the first line may be why.
+  const bool first_line =
+      !lines.breaks().empty() && !sparse && (placed ? hint.empty() : is_place(name));
+  if (first_line) {
+    hint = placed ? "; if the first line holds their names, say --header yes"
+                  : "; if the first line holds data, not names, say --header no";
+  }
   fail_input("{}: there is no column {}; its columns are {}{}", source, quoted_excerpt(name), names,
-             suggestion(name, known));
+             hint);
 }
 
 std::string Table::where(std::size_t row) const {

@@ -179,8 +179,11 @@ class ViewLines {
       }
     }
     if (!found) {
-      fail(fmt::format("there is no feature {} in the training file; correct the name or remove it",
-                       quoted_excerpt(item.text)));
+      std::vector<std::string_view> known;
+      for (std::size_t s = 0; s < count; ++s) known.push_back(encoder_.source_name(s));
+      fail(fmt::format(
+          "there is no feature {} in the training file; correct the name or remove it{}",
+          quoted_excerpt(item.text), suggestion(item.text, known)));
     }
   }
 

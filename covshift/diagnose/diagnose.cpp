@@ -268,10 +268,12 @@ Diagnosis diagnose(const DiagnoseData& data, const DiagnoseOptions& options) {
   d.columns = column_names(data);
 
   announce("test for shift", 0);
-  const ColumnMoments train_moments = column_moments(data.train, options.threads);
-  const ColumnMoments target_moments = column_moments(data.target, options.threads);
-  const Rows train_rows(data.train, {});
-  const Rows target_rows(data.target, {});
+  // As a fit sees them: one value far off would hide all others, from the test as from a ratio.
+  const RatioFitter ratios(data, options);
+  const ColumnMoments train_moments = column_moments(ratios.train(), options.threads);
+  const ColumnMoments target_moments = column_moments(ratios.target(), options.threads);
+  const Rows train_rows(ratios.train(), {});
+  const Rows target_rows(ratios.target(), {});
   const RowSpace pooled =
       pooled_space(train_moments, target_moments, static_cast<double>(d.train_rows),
                    static_cast<double>(d.target_rows), options.seed);
@@ -284,7 +286,6 @@ Diagnosis diagnose(const DiagnoseData& data, const DiagnoseOptions& options) {
   d.support = unsupported.support;
 
   announce("density ratio", 0.3);
-  const RatioFitter ratios(data, options);
   double all_kl = 0;
   const std::vector<double> log_weight = weigh(d, data, ratios, options.threads, all_kl);
 

@@ -25,7 +25,10 @@ Points gather(const Rows& rows, std::span<const std::size_t> which, const RowSpa
   for (std::size_t i = 0; i < which.size(); ++i) {
     space.fill(rows, which[i], points.col(static_cast<Eigen::Index>(i)).data());
   }
-  return points;
+  // Farther points are as far: sums of their squares must not overflow, for inf - inf is near
+  // nothing.
+  constexpr float farthest = 1e15F;
+  return points.cwiseMin(farthest).cwiseMax(-farthest);
 }
 
 /// Distances of points to the nearest reference. `leave_self_out`: the first points are the

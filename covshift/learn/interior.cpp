@@ -55,24 +55,25 @@ class Interior {
       unit_[i] = block.range() + examples_.r(i) * std::sqrt(examples_.norm2(i)) * bound;
     });
     double share = std::inner_product(unit_.begin(), unit_.end(), examples_.c().begin(), 0.0);
-    if (!options.start.empty()) {
-      std::copy(options.start.begin(), options.start.end(), t_.data());
-      start_from(false);
-    } else if (near) {
-      t_ = *near;
-      start_from(true);
-    } else {
-      each_example([&](std::size_t i) {
-        block.start(examples_.label()[i], unit_[i], &state_[i * stride_]);
-      });
-    }
     examples_.reducer().sum({&share, 1});
     // The target is the quadratic program's central path, on which all products c q s are equal.
     // (Equal products q s take up to ten times the steps for weights of e^-10 to e^10.) The limit
     // keeps numbers finite.
+    const std::vector<double> reach = unit_;
     for (std::size_t i = 0; i < examples_.size(); ++i) {
       unit_[i] = std::min(share / examples_.c()[i], 1e30 * unit_[i]);
       weight_ += examples_.c()[i] * unit_[i];
+    }
+    if (!options.start.empty()) {
+      std::copy(options.start.begin(), options.start.end(), t_.data());
+      start_from(false, reach);
+    } else if (near) {
+      t_ = *near;
+      start_from(true, reach);
+    } else {
+      each_example([&](std::size_t i) {
+        block.start(examples_.label()[i], slack_of(i, reach[i]), &state_[i * stride_]);
+      });
     }
     const std::size_t products = (stride_ - 2) / 2;  // q s and p pi of an example
     weight_ *= static_cast<double>(products);
@@ -148,10 +149,16 @@ class Interior {
     });
   }
 
+  /// The slack that example i starts with: a tiny weight has products so far above others as target
+  /// that no step from an ordinary slack would go there.
+  [[nodiscard]] double slack_of(std::size_t i, double ordinary) const {
+    return std::max(ordinary, 1e-6 * unit_[i]);
+  }
+
   /// Starts from the players at the weights t_, moved away from the boundary, which interior point
   /// methods are slow to leave. The adversaries of the log loss optimum, in q_, are already
-  /// interior and nearly feasible.
-  void start_from(bool log_optimum) {
+  /// interior and nearly feasible. `reach`: how far an example's potentials may move.
+  void start_from(bool log_optimum, const std::vector<double>& reach) {
     const double back_q = log_optimum ? 1e-4 : 0.3;
     constexpr double back_p = 0.3;
     RowMatrix a;
@@ -166,7 +173,7 @@ class Interior {
       }
       if (!x.p.empty()) examples_.game().predict(psi, x.p);
       for (double& p : x.p) p = (1 - back_p) * p + back_p / static_cast<double>(x.p.size());
-      const double slack = 0.1 * (log_optimum ? block.range() : unit_[i]);
+      const double slack = slack_of(i, 0.1 * (log_optimum ? block.range() : reach[i]));
       block.set_slacks(examples_.label()[i], psi, slack, &state_[i * stride_]);
     });
   }

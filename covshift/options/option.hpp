@@ -69,8 +69,6 @@ constexpr Range between(double low, double high) { return {.low = low, .high = h
 
 /// "a|b|c".
 std::string joined(std::span<const std::string_view> words, std::string_view separator = "|");
-/// The parts of a,b,c.
-std::vector<std::string> split(const std::string& text);
 /// The text; throws Error if it is not one of the words.
 const std::string& one_of(const std::string& text, std::span<const std::string_view> known);
 /// Throws Error if the text is not a finite number in the range.

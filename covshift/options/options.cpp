@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "covshift/base/words.hpp"
 #include "covshift/data/feature_map.hpp"
 
 namespace covshift {
@@ -110,6 +111,7 @@ Option loss_option(std::string& x) {
       "costs A, FILE has a row of costs for each action and a column for each class",
       [&x](const std::string& text) {
         check_form(text, with(loss_names(), {"cost:FILE"}));
+        if (text == "cost:") fail_name("", text, with(loss_names(), {"cost:FILE"}));
         if (!text.starts_with("cost:")) make_game(text, 3);
         x = text;
       });

@@ -49,8 +49,10 @@ std::vector<int> checked_folds(const Problem& problem, const CrossValidation& op
   const auto counted = static_cast<std::size_t>(
       std::count_if(fold.begin(), fold.end(), [](int f) { return f >= 0; }));
   if (options.folds < 2 || static_cast<std::size_t>(options.folds) > counted) {
-    fail_input("{} folds for {} examples; choose between 2 and the number of examples",
-               options.folds, counted);
+    fail_input(
+        "cross validation with {} folds needs 2 folds or more and a row for each, but there are {} "
+        "rows; use another number of folds (--folds), or fix --lambda",
+        options.folds, counted);
   }
   return fold;
 }

@@ -23,6 +23,12 @@ struct Portion {
 /// Rows of a portion, in proportion to the normal density along one principal component.
 std::vector<std::size_t> draw(const MatrixView& x, const std::vector<std::size_t>& portion,
                               const Portion& options, Random& random, BiasedSample::Draw& draw) {
+  if (portion.size() < 2) {
+    fail_input(
+        "the split leaves {} of {} rows for the {} sample, too few to draw from; split by another "
+        "column (--feature)",
+        portion.size(), x.rows, options.name);
+  }
   const Matrix rows = take_rows(x, portion);
   draw.component = random.below(std::min(rows.rows, rows.cols));
   draw.a = random.uniform(options.a.low, options.a.high);

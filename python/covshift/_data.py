@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import numbers
 import os
 import re
+import shlex
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
@@ -139,7 +141,8 @@ _REMEDIES = {
 def _in_python(match: re.Match) -> str:
     """A flag of the program as what one writes in Python."""
     remedy = _REMEDIES[match[1]]
-    return f"({remedy.format(match[2].split(','))})" if remedy else "(keep it outside X)"
+    names = next(csv.reader(shlex.split(match[2])))
+    return f"({remedy.format(names)})" if remedy else "(keep it outside X)"
 
 
 def warn_of(data, stacklevel: int = 3) -> None:
@@ -149,7 +152,7 @@ def warn_of(data, stacklevel: int = 3) -> None:
 
 def warn(found: Iterable[str], stacklevel: int) -> None:
     for warning in found:
-        text = re.sub(r"\(--(drop|keep|dates|numeric) (.*?)\)", _in_python, warning)
+        text = re.sub(r"\(--(drop|keep|dates|numeric) ((?:'[^']*'|[^')])+)\)", _in_python, warning)
         warnings.warn(text, UserWarning, stacklevel=stacklevel)
 
 
@@ -176,8 +179,7 @@ class CoreEstimator(BaseEstimator):
             if fast:
                 data_of(self, X)  # raises scikit-learn's error if it has one
             raise
-        if self._as_table:
-            warn_of(data, stacklevel=4)
+        warn_of(data, stacklevel=4)
         return answer
 
     def __sklearn_is_fitted__(self) -> bool:

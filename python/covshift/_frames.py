@@ -64,7 +64,7 @@ def _numeric(column) -> bool:
     if dtype == object:  # may hold numbers, as an array of objects may
         from pandas.api.types import infer_dtype
 
-        return infer_dtype(column) in ("integer", "floating", "mixed-integer-float", "decimal")
+        return infer_dtype(column) in ("boolean", "integer", "floating", "mixed-integer-float", "decimal")
     return dtype.kind in "biuf"
 
 
@@ -117,5 +117,11 @@ def table_of(X, source: str):
                 "dates; convert it, or drop it"
             )
         else:
-            columns.append((name, *_codes(column)))
+            try:
+                columns.append((name, *_codes(column)))
+            except TypeError as error:  # lists, dicts and the like
+                raise TypeError(
+                    f"column {name!r} of {source} holds values that are neither numbers, categories nor dates "
+                    f"({error}); convert it, or drop it"
+                ) from error
     return _core.table(source, columns)

@@ -277,6 +277,21 @@ class BadInput(ProgramTest):
         none = self.write_rows("z.csv", self.header + ["n"], [r + ["0"] for r in self.rows])
         self.fit_fails(1, none, "--weight", "n", says=["positive weight"])
 
+    def test_tiny_weights_do_not_stop_training(self):
+        for weight in ("1e-20", "1e-45", "1e-100", "1e-300"):
+            train = self.write("w.csv", f"a,w,y\n1,1,no\n2,{weight},yes\n3,1,no\n-1,1,yes\n0,1,m\n5,{weight},m\n")
+            for loss in ("zero-one", "absolute", "squared", "hinge", "abstain:0.3"):
+                found = self.run_json("fit", train, "--label", "y", "--weight", "w", "--method", "lr", "--loss", loss,
+                                      "--lambda", "0.01", "-o", self.model)
+                self.assertEqual(found["status"], "converged", (weight, loss))
+
+    def test_finite_values_however_large_are_predicted(self):
+        train = self.write("s.csv", "a,y\n" + "".join(f"{i % 7 * 1e-4},{'uv'[i % 2]}\n" for i in range(40)))
+        self.run_ok("fit", train, "--label", "y", "--method", "lr", "--lambda", "0.01", "-q", "-o", self.model)
+        far = self.run_json("predict", self.model, self.write("far.csv", "a\n1e306\n-1e306\n"))["rows"]
+        near = self.run_json("predict", self.model, self.write("near.csv", "a\n1\n-1\n"))["rows"]
+        self.assertEqual(far, near)  # both are cut at 8 deviations
+
     def test_given_ratio_must_be_positive(self):
         rows = [r + ["1"] for r in self.rows]
         rows[2][4] = "0"

@@ -109,6 +109,17 @@ class Diagnose(ProgramTest):
             self.assertAlmostEqual(ours["kl"], theirs["kl"], places=9, msg=ours["name"])
         self.assertAlmostEqual(data["fitted_sample_size"], fit["ratio"]["effective_sample_size"], places=6)
 
+    def test_values_far_off_do_not_hide_a_shift(self):
+        plain = self.diagnose(1.5)
+        rows = gaussian_rows(self.source, 200, 1.5)
+        for value, count in (("1e6", 1), ("-1e160", 10), ("1e308", 1)):
+            for row in rows[:count]:
+                row[1] = value
+            found = self.run_json("diagnose", self.train, self.write_rows("far.csv", self.header, rows), "--label", "y")
+            self.assertTrue(found["shift"], value)
+            self.assertGreater(found["domain_auc"], plain["domain_auc"] - 0.1, value)
+            self.assertGreaterEqual(found["support"]["share"], count / len(rows), value)
+
     def test_fit_and_diagnose_agree_on_identifiers_and_dates(self):
         # Ratios ignore them, so no view with one is trusted, however little the rest of it moved.
         def rows(year, name):

@@ -4,12 +4,122 @@ import json
 import os
 import subprocess
 import unittest
+import zipfile
 
 from program import PROGRAM, MessageTest
 
 
 class Mistakes(MessageTest):
+    # --- lists of columns ---
+
+    def test_remedies_can_be_pasted(self):
+        rows = [[i, 3, f"{i % 12 + 1:02}/{i % 9 + 1:02}/2020", i * 7 % 11, "uv"[i % 2]] for i in range(30)]
+        train = self.write_rows("u.csv", ["Unnamed: 0", "my, \"id\"", "d", "b", "y"], rows)
+        said = self.fit(train, "--dates", "d")
+        self.assertIn("column 'Unnamed: 0' numbers the rows; leave it out (--drop 'Unnamed: 0')\n", said)
+        self.assertIn("leave it out (--drop '\"my, \"\"id\"\"\"') unless new data have other values\n", said)
+        for given in ('Unnamed: 0,"my, ""id"""', '"my, ""id""","Unnamed: 0"'):
+            self.assertNotIn("--drop", self.fit(train, "--dates", "d", "--drop", given))
+        self.says(1, "covshift: u.csv: there is no column '\"my'; its columns are Unnamed: 0, my, \"id\", d, b, y\n",
+                  "fit", train, "--label", "y", "--method", "lr", "--drop", '"my, id', "-o", self.model)
+
+    def test_columns_copied_beside_predictions(self):
+        rows = [[f"r{i}", i, i, i * 7 % 11, ["no", "yes"][i % 2]] for i in range(30)]
+        train = self.write_rows("k.csv", ["id", "predicted", "p:no", "a", "y"], rows)
+        for name in ("predicted", "p:no"):
+            self.fit(train, "--keep", name)
+            self.says(1, f"covshift: the column '{name}' cannot be copied beside the predictions (--keep): they have "
+                      "one of that name; rename it\n", "predict", self.model, train)
+        self.fit(train, "--keep", "id", "--drop", "predicted,p:no")
+        done = self.run_ok("predict", self.model, self.write("n.csv", "a\n1\n"))
+        self.assertEqual(done.stderr.replace(self.folder + "/", ""), "covshift: warning: n.csv: there is no column 'id', "
+                         "which the model copies beside the predictions; it is left out\n")
+
+    # --- what was assumed ---
+
+    def test_dates_that_may_be_of_two_kinds(self):
+        def said(day):
+            rows = [[f"{i % 12 + 1:02}/{day:02}/2020", i, "uv"[i % 2]] for i in range(9)]
+            return self.fit(self.write_rows("d.csv", ["d", "a", "y"], rows), "--dates", "d")
+        self.assertEqual(said(13), "")
+        self.assertEqual(said(2), "covshift: warning: d.csv: the dates of column 'd', such as '01/02/2020', may have the "
+                         "day or the month first, and no row tells which; the day is taken to be first; write them as "
+                         "2020-01-31 if it is not\n")
+
+    def test_a_column_that_a_wrong_header_hides(self):
+        words = self.write("w.csv", "".join(f"red{i},w{i % 5},{'uv'[i % 2]}\n" for i in range(30)))
+        call = ("--method", "lr", "--lambda", "0.01", "-q", "-o", self.model)
+        self.says(1, "covshift: w.csv: there is no column 'c3'; its columns are red0, w0, u; if the first line holds data, "
+                  "not names, say --header no\n", "fit", words, "--label", "c3", *call)
+        numbers = self.write("n.csv", "".join(f"{i * 1.5},{i % 5},{i % 2}\n" for i in range(30)))
+        self.says(1, "covshift: n.csv: there is no column 'label'; its columns are c1, c2, c3; if the first line holds their "
+                  "names, say --header yes\n", "fit", numbers, "--label", "label", *call)
+        self.run_ok("fit", numbers, "--label", "c3", *call)
+        self.says(1, "covshift: h.csv: the columns of the training file have no names, those of this file have (x, ...); "
+                  "remove its first line, or call its columns c1, c2, ...\n",
+                  "predict", self.model, self.write("h.csv", "x,y\n1.5,2\n3,4\n"))
+
+    def test_formats_that_the_name_of_a_file_hides(self):
+        call = ("--label", "y", "--method", "lr", "-o", self.model)
+        for text in ("+1 1:0.7 3:1\n-1 2:1 # why\n", "1 3:1\n0 4:1\n", "# made by x\n1 30:10 40:20\n"):
+            self.says(1, "covshift: d.txt: this looks like svmlight, which is read from files that are called .svm, "
+                      ".svmlight or .libsvm; rename it\n", "fit", self.write("d.txt", text), *call)
+        times = self.write("d.txt", "".join(f"{i % 2} 12:{i + 10}\n" for i in range(20)))
+        self.fit(times, label="c1")
+        with zipfile.ZipFile(self.path("a.npz"), "w") as archive:
+            archive.writestr("x.npy", b"\x93NUMPY")
+        self.says(1, "covshift: a.npz: this is NPZ, an archive of arrays, which the program does not read; save one of them "
+                  "as NPY, for example with Python: numpy.save('data.npy', numpy.load('a.npz')['NAME'])\n",
+                  "fit", self.path("a.npz"), *call)
+
+    def test_more_than_one_array_in_a_file(self):
+        header = "{'descr': '|u1', 'fortran_order': False, 'shape': (4, 2), }\n".encode()
+        with open(self.path("a.npy"), "wb") as file:
+            file.write(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(range(8)) + b"\x93NUMPY")
+        for more in ([], ["--memory", "1G"]):
+            self.says(1, "covshift: a.npy: more follows the array; save one array in a file, with numpy.save\n", "fit",
+                      self.path("a.npy"), "--label", "c2", "--method", "lr", "-q", "-o", self.model, *more)
+
+    def test_more_folds_than_rows(self):
+        train = self.write("f.csv", "a,y\n1,u\n2,v\n")
+        self.says(1, "covshift: cross validation with 5 folds needs 2 folds or more and a row for each, but there are 2 rows; "
+                  "use another number of folds (--folds), or fix --lambda\n",
+                  "fit", train, "--label", "y", "--method", "lr", "-o", self.model)
+
+    def test_sample_ignores_identifiers(self):
+        train = self.write_rows("i.csv", ["id", *self.header], [[f"r{i}", *row] for i, row in enumerate(self.rows)])
+        outputs = ("--train-output", self.path("st.csv"), "--target-output", self.path("sn.csv"))
+        for seed in range(5):
+            done = self.run_ok("sample", train, "--label", "y", *outputs, "--seed", seed, "-q")
+            self.assertEqual(done.stderr.replace(self.folder + "/", ""),
+                             "covshift: warning: i.csv: column 'id' holds identifiers; the samples do not depend on it\n")
+        few = self.write("f.csv", "a,y\n1,u\n2,v\n2,u\n2,v\n")
+        self.says(1, "covshift: the split leaves 1 of 4 rows for the training sample, too few to draw from; split by "
+                  "another column (--feature)\n", "sample", few, "--label", "y", *outputs)
+
+    def test_tables_as_other_programs_write_them(self):
+        rows = "".join(f'"{i}",{i * 7 % 11},"{"uv"[i % 2]}"\n' for i in range(1, 20))
+        self.says(1, "covshift: r.txt:1: the header has 2 names, the rows below have 3 fields; if the first field names the "
+                  "row, as R writes it, put a name for it before the others\n",
+                  "fit", self.write("r.txt", '"a","y"\n' + rows), "--label", "y", "-o", self.model)
+        text = "a;b;y\r\n" + "".join(f"{i},5;{i * 7 % 11};{'uv'[i % 2]}\r\n" for i in range(20))
+        self.fit(self.write("e.csv", "sep=;\r\n" + text), "--numeric", "a")
+        with open(self.model, encoding="utf-8") as file:
+            columns = json.load(file)["body"]["encoder"]["columns"]
+        self.assertEqual([column["name"] for column in columns], ["a", "b"])
+        self.says(1, "covshift: h.csv:2: there are no rows of data after the header; add rows, or say --header no if the first "
+                  "line is data\n", "fit", self.write("h.csv", "a,y\n"), "--label", "y", "-o", self.model)
+
+    def test_views_are_suggested(self):
+        views = self.write("v.txt", "one = x11\n")
+        self.says(1, "covshift: v.txt:1: there is no feature 'x11' in the training file; correct the name or remove it; did "
+                  "you mean 'x1'?\n", "fit", self.train, "--label", "y", "--method", "lr", "--views", views, "-o", self.model)
+
     # --- options ---
+
+    def test_costs_need_a_file(self):
+        self.says(2, "--loss must be log, zero-one, absolute, squared, abstain:A, hinge or cost:FILE, not 'cost:'; did you "
+                  f"mean 'cost:FILE'?{MORE}", "fit", self.train, "--label", "y", "--loss", "cost:", "-o", self.model)
 
     def test_probabilities_of_promises_are_not_too_near_0_or_1(self):
         more = "must be a number from 1e-09 to 0.999999999, not "

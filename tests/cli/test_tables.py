@@ -278,11 +278,46 @@ class Tables(MessageTest):
 
     def test_files_of_killed_runs_are_removed(self):
         train = self.write_rows("t.csv", self.header, self.rows)
-        left = self.write("old.json.covshift-a1B2c3", "half")
-        other = self.write("mine.covshift-notes", "not a temporary file")
+        left = self.write(".covshift-draft-a1B2c3", "half")
+        os.chmod(left, 0o600)
         self.fit(train)
         self.assertFalse(os.path.exists(left))
-        self.assertTrue(os.path.exists(other))
+
+    def test_files_that_the_program_did_not_make_stay(self):
+        train = self.write_rows("t.csv", self.header, self.rows)
+        mine = [self.write(name, "mine") for name in (
+            "model.json.covshift-backup", "mine.covshift-notes", ".covshift-draft-backup", ".covshift-draft-a1B2c34",
+            ".covshift-draft-linked", "other-name")]
+        os.remove(mine[4])
+        os.link(mine[5], mine[4])
+        for path in mine[4:]:
+            os.chmod(path, 0o600)
+        self.fit(train)
+        for path in mine:
+            self.assertTrue(os.path.exists(path), path)
+
+    def test_open_files_are_written_to(self):
+        train = self.write_rows("t.csv", self.header, self.rows)
+        self.fit(train)
+        predicted = self.run_ok("predict", self.model, train).stdout
+        call = f"{PROGRAM} predict {self.model} {train} -q -o"
+        file = self.path("f")
+        os.symlink("/dev/stdout", self.path("link"))
+        for output in ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", self.path("link"), "/dev/fd/3"):
+            self.write("f", "old\n")
+            done = subprocess.run(["sh", "-c", f"exec 3>&1; {{ echo H; {call} {output}; echo T; }} >> {file} 3>&1"],
+                                  check=False, capture_output=True, text=True, timeout=100)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            with open(file, encoding="utf-8") as written:
+                self.assertEqual(written.read(), f"old\nH\n{predicted}T\n", output)
+        for output, redirect, why in (("/dev/fd/7", "", "Bad file descriptor"),
+                                      ("/dev/stdin", f"< {file}", "it is open for reading only"),
+                                      ("/dev/stdout", ">&-", "it is open for reading only"),
+                                      ("/dev/stdout", "> /dev/full", "No space left on device")):
+            done = subprocess.run(["sh", "-c", f"{call} {output} {redirect}"], check=False, capture_output=True,
+                                  text=True, timeout=100)
+            self.assertEqual((done.returncode, done.stderr),
+                             (1, f"covshift: cannot write {output}: {why}; nothing was written\n"))
 
     def test_interrupts_end_with_130(self):
         os.mkfifo(self.path("pipe.csv"))  # nobody writes to it, so reading waits

@@ -112,7 +112,7 @@ TEST(Summary, OfPartsIsThatOfTheWhole) {
   const Preparation expected(whole, example.options);
   EXPECT_EQ(expected.classes().names(), (std::vector<std::string>{"0", "1.0", "rare"}));
   const std::vector<std::string> warnings = expected.encode_training(whole).warnings;
-  EXPECT_EQ(warnings.size(), 4U);  // id, late, key, always
+  EXPECT_EQ(warnings.size(), 3U);  // id, late, key; fit() tells of always
   for (const auto& at : cuts(example.lines.size())) {
     for (const bool total_known : {false, true}) {
       const Summary all = summary_of_parts(folder, example.header, cut(example.lines, at),

@@ -47,6 +47,26 @@ TEST(ExtremeScales, spans_up_to_e700_have_the_optimum_of_moderate_ones) {
   }
 }
 
+TEST(ExtremeScales, a_few_tiny_weights_change_nothing) {
+  for (const std::string& loss : losses()) {
+    Data data = make_data(loss, 40, 2, 3, 0.01, Weights::none);
+    data.log_r.assign(data.m, 0.0);
+    const auto with_weight = [&](double log_w) {
+      data.log_w.assign(data.m, 0.0);
+      for (const std::size_t i : {1, 7, 20, 33}) data.log_w[i] = log_w;
+      return solve(data.problem(), with(Solver::automatic));
+    };
+    const Solution expected = with_weight(-40);
+    for (const double log_w : {-46.0, -104.0, -230.0, -690.0}) {
+      const std::string what = fmt::format("{}, weight e^{}", loss, log_w);
+      const Solution found = with_weight(log_w);
+      EXPECT_EQ(to_string(found.status), "converged") << what << ": gap " << found.gap;
+      EXPECT_LE(found.iterations, 30) << what;
+      expect_same_weights(found.weights, expected.weights, 0.02, what);
+    }
+  }
+}
+
 TEST(ExtremeScales, the_gap_is_relative_to_what_can_be_gained) {
   // The objective is 1e7; a gap of 1e-6 of that would be no training at all.
   const Data data = with_span("zero-one", 18);

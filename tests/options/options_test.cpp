@@ -6,6 +6,8 @@
 #include <clocale>
 #include <set>
 
+#include "covshift/base/words.hpp"
+
 namespace covshift {
 namespace {
 

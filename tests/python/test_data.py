@@ -439,3 +439,63 @@ def test_errors_say_what_to_do(shifted, name):
     with warnings.catch_warnings(), pytest.raises(kind, match=message):
         warnings.simplefilter("ignore")
         call()
+
+
+def told(call):
+    """What a call warns of, and its answer."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        answer = call()
+    return [str(warning.message) for warning in found], answer
+
+
+def test_tables_of_numbers_are_checked_as_others_are(shifted):
+    X, y = shifted[:2]
+    n = len(X)
+    frame = pd.DataFrame({"x": X[:, 0], "Unnamed: 0": np.arange(n), "a, b": 3.0, "e": np.nan})
+    names = np.where(y == 0, "a", "A")
+    classifier = covshift.RobustClassifier(generalize="none", lam=0.1)
+    found, model = told(lambda: classifier.fit(frame, names))
+    start = "the training data: "
+    assert found == [
+        start + "column 'Unnamed: 0' numbers the rows; leave it out (X.drop(columns=['Unnamed: 0']))",
+        start + "one column has no value in any row ('e') and cannot help; leave it out (X.drop(columns=['e']))",
+        start + "the label 'label' has the classes 'A' and 'a', which differ only in capitals or blanks; write them alike "
+        "if they are the same",
+        start + "one column has the same value in every row ('a, b'): nothing can be learnt about it; leave it out "
+        "(X.drop(columns=['a, b'])) unless new data have other values",
+    ]
+    other = frame.copy()
+    other.loc[0, "x"], other.loc[1:2, "a, b"] = np.nan, 4
+    found, _ = told(lambda: model.predict(other))
+    assert found == [
+        f"the data: one column has one value in training and others in 2 of {n} rows here ('a, b'): nothing can be learnt "
+        "about it, and these rows are unlike the training rows",
+        f"the data: column 'x' has missing values (1 of {n} rows, {100 / n:.2g}%), but had none in training; the median or "
+        "most frequent value of training takes their place",
+    ]
+    assert told(lambda: model.predict(frame))[0] == []
+
+
+def test_a_quantity_is_no_class():
+    X = np.random.default_rng(0).normal(size=(400, 2))
+    found, _ = told(lambda: covshift.RobustClassifier(generalize="none", lam=0.1).fit(X, np.arange(400)))
+    assert found == ["the training data: the label 'label' has 400 different numbers: that is a quantity, and each value is "
+                     "taken as a class; this program classifies, so cut it into a few ranges"]
+
+
+def test_booleans_in_a_column_of_objects_are_numbers(shifted):
+    X, y = shifted[:2]
+    flag = X[:, 1] > 0
+    objects = pd.Series(flag, dtype=object)
+    objects[3] = None
+    model = covshift.RobustClassifier(generalize="none", lam=0.1).fit(pd.DataFrame({"x": X[:, 0], "flag": objects}), y)
+    found, _ = told(lambda: model.predict(pd.DataFrame({"x": X[:, 0], "flag": flag})))
+    assert found == []
+
+
+def test_a_column_of_lists_is_named(shifted):
+    X, y = shifted[:2]
+    frame = pd.DataFrame({"x": X[:, 0], "tags": [[1, 2]] * len(X)})
+    with pytest.raises(TypeError, match="column 'tags' of X holds values that are neither numbers, categories nor dates"):
+        covshift.RobustClassifier(generalize="none").fit(frame, y)
