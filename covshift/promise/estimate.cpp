@@ -148,7 +148,7 @@ Evidence evidence_of(const HeldOutRatio& ratio, double unlike, std::span<const d
                     100 * e.beyond);
   } else if (e.effective_sample_size < least_effective) {
     e.cannot_tell = fmt::format(
-        "the {} labelled rows are worth {:.0f} rows of the target, fewer than {:.0f}; label rows "
+        "the {} labelled rows are equivalent to {:.0f} target rows, fewer than {:.0f}; label rows "
         "that look like the target",
         e.rows, e.effective_sample_size, least_effective);
   }

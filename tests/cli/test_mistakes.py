@@ -118,8 +118,8 @@ class Mistakes(MessageTest):
     # --- options ---
 
     def test_costs_need_a_file(self):
-        self.says(2, "--loss must be log, zero-one, absolute, squared, abstain:A, hinge or cost:FILE, not 'cost:'; did you "
-                  f"mean 'cost:FILE'?{MORE}", "fit", self.train, "--label", "y", "--loss", "cost:", "-o", self.model)
+        self.refuses("--loss must be log, zero-one, absolute, squared, abstain:A, hinge or cost:FILE, not 'cost:'; did you "
+                     "mean 'cost:FILE'?", "fit", self.train, "--label", "y", "--loss", "cost:", "-o", self.model)
 
     def test_probabilities_of_promises_are_not_too_near_0_or_1(self):
         more = "must be a number from 1e-09 to 0.999999999, not "
