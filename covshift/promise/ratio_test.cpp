@@ -288,13 +288,16 @@ Judged judge_once(const JudgedRows& rows, HeldOutRatio ratio) {
   const auto far = static_cast<double>(std::count(result.far.begin(), result.far.end(), 1));
   result.evidence = evidence_of(
       ratio, std::max(rows.unlike, far / static_cast<double>(result.far.size())), rows.count);
+  if (!result.evidence.cannot_tell.empty()) {  // perhaps all are far
+    result.far.assign(result.far.size(), 0);
+    return result;
+  }
   remove(result.far, samples.target);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < result.far.size(); ++i) {
     if (result.far[i] == 0) samples.target_log_weight[kept++] = samples.target_log_weight[i];
   }
   samples.target_log_weight.resize(kept);
-  if (!result.evidence.cannot_tell.empty()) return result;
   Directions directions(rows.features, rows.target, rows.seed);
   remove(result.far, directions.target);
   result.ratio_p_value = test_ratio(samples, directions, rows.estimated);

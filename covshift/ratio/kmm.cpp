@@ -306,12 +306,14 @@ KmmChoice cross_validate(const RatioOptions& options, const Samples& samples,
   VectorXd weight(n_train);
   for (Index i = 0; i < n_train; ++i) weight[i] = samples.weight_of(some_train[i]);
   std::vector<std::size_t> best(widths.size(), rhos.size() / 2);  // rho of a width
+  RatioOptions one_thread = options;  // what a width keeps is not for several
+  one_thread.threads = 1;
   const std::vector<double> losses =
       walk_losses(options, widths.size(), widths.size() / 2, [&](std::size_t w, std::size_t from) {
         KmmWidth width(gaussian_kernels(squared, widths[w]), n_train, weight, folds, rhos.size(),
                        options);
         const std::vector<double> of_rho = walk_losses(
-            options, rhos.size(), best[from],
+            one_thread, rhos.size(), best[from],
             [&](std::size_t r, std::size_t before) { return width.loss(rhos[r], r, before); });
         best[w] = least(of_rho);
         return of_rho[best[w]];

@@ -127,11 +127,13 @@ LeastSquaresChoice choose(const RatioOptions& options, const KernelData& data, d
     return {data.widths[middle], options.kernel_lambda.value_or(default_lambda)};
   }
   std::vector<std::size_t> best(data.widths.size(), lambdas.size() / 2);  // lambda of a width
+  RatioOptions one_thread = options;  // what a width keeps is not for several
+  one_thread.threads = 1;
   const std::vector<double> losses =
       walk_losses(options, data.widths.size(), middle, [&](std::size_t w, std::size_t from) {
         LeastSquaresWidth width(data, data.widths[w], alpha, folds);
         const std::vector<double> of_lambda =
-            walk_losses(options, lambdas.size(), best[from],
+            walk_losses(one_thread, lambdas.size(), best[from],
                         [&](std::size_t l, std::size_t) { return width.loss(lambdas[l]); });
         best[w] = least(of_lambda);
         return of_lambda[best[w]];

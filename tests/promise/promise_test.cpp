@@ -176,7 +176,8 @@ TEST(Estimate, SaysWhereNothingCanBeTold) {
   EXPECT_NE(evidence_of({same, beyond}).cannot_tell.find("unlike any labelled row"),
             std::string::npos);
   EXPECT_NEAR(evidence_of({same, beyond}).beyond, 0.11, 1e-12);
-  EXPECT_NE(evidence_of({train, train}).cannot_tell.find("worth 3 rows"), std::string::npos);
+  EXPECT_NE(evidence_of({train, train}).cannot_tell.find("equivalent to 3 target rows"),
+            std::string::npos);
   EXPECT_EQ(evidence_of({same, same}).cannot_tell, "");
 }
 
@@ -513,6 +514,14 @@ TEST(Estimates, RowsFarFromAllLabelledOnesArePointedOut) {
     return text.find("far from every labelled row") != std::string::npos;
   }));
   EXPECT_LT(estimate_performance(Wide(1).data, {}).far, 0.02);
+}
+
+TEST(Estimates, WhereAllRowsAreFarNothingCanBeTold) {
+  const Wide wide(1, 1);
+  const TargetPerformance found = estimate_performance(wide.data, {});
+  EXPECT_NE(found.evidence.cannot_tell.find("100% of the target rows are unlike"),
+            std::string::npos);
+  EXPECT_FALSE(test_concept(wide.data, wide.truth, EstimateOptions().ratio).changed);
 }
 
 TEST(Bounds, RowsFarFromAllLabelledOnesCountWithTheirWorstLoss) {
