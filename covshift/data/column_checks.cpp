@@ -264,11 +264,11 @@ void ConstantColumns::Varying::append(const Varying& next) {
   rows += next.rows;
 }
 
-std::string ConstantColumns::Varying::warning(const std::string& source, std::size_t all) const {
+std::string ConstantColumns::Varying::warning(const std::string& file, std::size_t all) const {
   return fmt::format(
       "{}: {} one value in training and others in {} of {} rows here ({}): nothing can be learnt "
       "about {}, and these rows are unlike the training rows",
-      source, columns_have(columns.size()), rows, all, some(columns), pronoun(columns));
+      file, columns_have(columns.size()), rows, all, some(columns), pronoun(columns));
 }
 
 std::string ConstantColumns::warning(const Varying* target, const Reducer& reducer) const {

@@ -35,7 +35,7 @@ struct ConstantColumns {
     /// Of the rows that follow.
     void append(const Varying& next);
     /// `all`: the number of rows.
-    [[nodiscard]] std::string warning(const std::string& source, std::size_t all) const;
+    [[nodiscard]] std::string warning(const std::string& file, std::size_t all) const;
   };
 
   ConstantColumns() = default;

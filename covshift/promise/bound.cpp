@@ -24,22 +24,20 @@ double upper_end(const Influenced& found, const Vector& count, double delta) {
          std::sqrt(v.variance) * (t + std::max(v.skewness, 0.0) * (2 * t * t + 1) / 6);
 }
 
-/// The estimate for the rows that are not far, and for those that are: the worst, as far as they
-/// are more than by chance. Their share is taken as it is: their few large numbers would make up
-/// all of the variance.
-Influenced with_far_rows(const Regression& near, const Judged& judged, const Vector& worst) {
+/// What far rows add to the mean loss `near` of the others: the worst, as far as they are more than
+/// by chance. Their share is taken as it is: their few large numbers would make up all of the
+/// variance.
+double loss_of_far_rows(double near, const Judged& judged, const Vector& worst) {
   const auto m = static_cast<double>(worst.size());
   double far = 0;
   double lost = 0;
   for (Eigen::Index i = 0; i < worst.size(); ++i) {
     if (judged.far[static_cast<std::size_t>(i)] == 0) continue;
     far += 1 / m;
-    lost += (worst[i] - near.value) / m;
+    lost += (worst[i] - near) / m;
   }
   const double strange = far > 0 ? std::max(0.0, 1 - judged.far_by_chance / far) : 0;
-  Influenced found = near;
-  found.value += strange * std::max(0.0, lost);
-  return found;
+  return strange * std::max(0.0, lost);
 }
 
 }  // namespace
@@ -50,10 +48,9 @@ LossBound bound_loss(const BoundData& data, double delta) {
   if (!result.evidence.cannot_tell.empty()) return result;
   const WeightedSamples& samples = judged.samples;
   const Vector worst = vector_of(data.worst);
-  const Influenced found =
-      with_far_rows(regression_mean(samples, vector_of(data.loss), vector_of(data.guess),
-                                    judged.near(vector_of(data.target_guess))),
-                    judged, worst);
+  Regression found = regression_mean(samples, vector_of(data.loss), vector_of(data.guess),
+                                     judged.near(vector_of(data.target_guess)));
+  found.value += loss_of_far_rows(found.value, judged, worst);
   result.value = std::max(0.0, found.value);
   const double missed = 1 - std::pow(delta / 2, 1 / samples.effective);
   result.bound =

@@ -280,7 +280,7 @@ double test_ratio(const WeightedSamples& s, const Directions& directions, bool e
   return checks.p();
 }
 
-Judged judge_once(const JudgedRows& rows, HeldOutRatio ratio) {
+Judged judge_once(const JudgedRows& rows, const HeldOutRatio& ratio) {
   Judged result;
   WeightedSamples& samples = result.samples;
   samples = weighted_samples(rows.features, rows.target, ratio, rows.seed, rows.count);
@@ -315,8 +315,8 @@ Vector Judged::near(const Vector& target) const {
   return own;
 }
 
-Judged judge(const JudgedRows& rows, HeldOutRatio ratio) {
-  Judged first = judge_once(rows, std::move(ratio));
+Judged judge(const JudgedRows& rows, const HeldOutRatio& ratio) {
+  Judged first = judge_once(rows, ratio);
   if (rows.linear == nullptr || first.ratio_p_value >= ratio_level) return first;
   RatioOptions options = *rows.linear;
   options.method = RatioMethod::quadratic;

@@ -33,6 +33,6 @@ struct JudgedRows {
   /// not at all.
   const RatioOptions* linear = nullptr;
 };
-Judged judge(const JudgedRows& rows, HeldOutRatio ratio);
+Judged judge(const JudgedRows& rows, const HeldOutRatio& ratio);
 
 }  // namespace covshift

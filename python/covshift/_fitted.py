@@ -24,9 +24,12 @@ class Certificate:
     held_out : int
         Labelled rows behind the bound.
     effective_sample_size : float
-        What they are worth on the target.
+        How many target rows they are equivalent to.
     ratio_p_value : float
         Of the test that the samples agree with the density ratio.
+    quadratic : bool
+        The bound rests on a ratio with squares and products of the columns, since that of the model
+        fails the test.
     game_value, gap : float
         The worst expected loss over all labels that match the training statistics, and how far it can
         be from its optimum.
@@ -51,6 +54,7 @@ class Certificate:
     held_out: int
     effective_sample_size: float
     ratio_p_value: float
+    quadratic: bool
     game_value: float
     gap: float
     target_value: float | None

@@ -80,13 +80,17 @@ class TargetPerformance(Reported):
         False if the labelled rows say nothing about the target; ``reason`` says why.
     ratio_p_value : float
         Of a test whether the density ratio fits the samples; small values cast doubt on the intervals.
+    quadratic : bool
+        A linear ratio did not fit, and one with squares and products of the columns is used.
+    far : float
+        Share of the target rows that are far from every labelled row; the estimates say nothing about these.
     estimates : list of dict
         metric, method, value, low, high, effective_sample_size; value, low and high are None where nothing can be
         told.
     rows : int
         Labelled rows.
     effective_sample_size : float
-        Rows of the target that the labelled rows are worth.
+        How many target rows the labelled rows are equivalent to.
     concept : dict
         The test for a changed P(y|x), if some target labels were given.
     data : dict
@@ -100,6 +104,8 @@ class TargetPerformance(Reported):
     level: float
     effective_sample_size: float
     ratio_p_value: float
+    quadratic: bool
+    far: float
     estimates: list[dict[str, Any]]
     concept: dict[str, Any]
 
