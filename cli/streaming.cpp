@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/output.hpp"
@@ -22,10 +23,13 @@ constexpr std::size_t passes_before = 6;
 constexpr std::size_t passes_after = 1;
 
 /// What a fit keeps in memory for each training row, whatever its columns: labels, weights, ratios,
-/// potentials and answers of the solver (docs/large-data.md has the measurement).
+/// potentials and answers of the solver, or of the density ratios that are fitted at once, up to
+/// four (docs/large-data.md has the measurement).
 std::size_t bytes_per_row(std::size_t classes, std::size_t views, bool log_loss) {
   const std::size_t own = log_loss ? 48 + 32 * classes : 64 + 128 * classes;
-  return own + (views > 1 ? 16 * views : 0);
+  if (views == 1) return own;
+  constexpr std::size_t of_a_ratio = 65;
+  return std::max(own + 16 * views, of_a_ratio * std::min<std::size_t>(4, views + 1));
 }
 constexpr std::size_t bytes_per_target_row = 32;
 
