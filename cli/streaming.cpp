@@ -11,6 +11,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/large_vector.hpp"
 #include "covshift/base/scratch_file.hpp"
+#include "covshift/shift/shift.hpp"
 
 namespace covshift::cli {
 namespace {
@@ -23,13 +24,13 @@ constexpr std::size_t passes_before = 6;
 constexpr std::size_t passes_after = 1;
 
 /// What a fit keeps in memory for each training row, whatever its columns: labels, weights, ratios,
-/// potentials and answers of the solver, or of the density ratios that are fitted at once, up to
-/// four (docs/large-data.md has the measurement).
+/// potentials and answers of the solver, or of the density ratios that are fitted at once
+/// (docs/large-data.md has the measurement).
 std::size_t bytes_per_row(std::size_t classes, std::size_t views, bool log_loss) {
   const std::size_t own = log_loss ? 48 + 32 * classes : 64 + 128 * classes;
   if (views == 1) return own;
   constexpr std::size_t of_a_ratio = 65;
-  return std::max(own + 16 * views, of_a_ratio * std::min<std::size_t>(4, views + 1));
+  return std::max(own + 16 * views, of_a_ratio * std::min(ratios_at_once, views + 1));
 }
 constexpr std::size_t bytes_per_target_row = 32;
 

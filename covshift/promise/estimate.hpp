@@ -70,7 +70,7 @@ struct Evidence {
   double effective_sample_size = 0;  ///< of the weighted labelled rows
   double mean_weight = 0;            ///< 1 if the ratio is right and the rows cover the target
   /// Share of the target rows of a kind that is missing among the labelled ones: their weight
-  /// exceeds that of every labelled row, they are half as far again from all of these as these
+  /// exceeds that of every labelled row, they are more than 1.5 times as far from these as these
   /// are from each other, or they have a value that none has, whichever are more.
   double beyond = 0;
   std::string cannot_tell;  ///< why nothing can be said about the target; empty: something can

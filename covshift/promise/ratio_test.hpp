@@ -12,7 +12,7 @@ namespace covshift {
 /// What a promise about the target rests on.
 struct Judged {
   WeightedSamples samples;  ///< without the target rows that are far
-  /// Of every target row: half as far again from all labelled rows as these are from each
+  /// Of every target row: more than 1.5 times as far from the labelled rows as these are from each
   /// other. No weight makes labelled rows stand for it.
   std::vector<char> far;
   double far_by_chance = 0;  ///< an upper bound on the share of ordinary rows that are far

@@ -34,9 +34,6 @@ std::span<const double> some(std::span<const double> all, std::size_t first, std
   return all.empty() ? all : all.subspan(first, n);
 }
 
-/// How many ratios are fitted in the same passes: each keeps numbers of every row.
-constexpr std::size_t ratios_at_once = 4;
-
 /// The ratio of these columns (none: of all) without those to be left out.
 std::shared_ptr<const DensityRatio> ratio_of(const std::vector<std::int32_t>& columns,
                                              const ShiftOptions& options, const MatrixView& train,

@@ -21,6 +21,9 @@ namespace covshift {
 
 struct PreparedRows;
 
+/// How many density ratios Shift::refit() fits in the same passes: each keeps numbers of every row.
+inline constexpr std::size_t ratios_at_once = 4;
+
 /// Which assumption the constant feature of the bias is under.
 enum class BiasAssumption {
   joint,  ///< as the inputs taken together, like any feature of a view that is not generalized
