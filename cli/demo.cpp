@@ -84,7 +84,7 @@ Promised promised_nearby(const Input& labelled, const PreparationOptions& inputs
   const Input target(nearby.x.view());
   const Model model = Model::fit(labelled, &target, options);
   const Classifier& own = model.classifier();
-  return {own.certificate(), describe(own.certificate(), own.game().name()),
+  return {own.certificate(), describe(own.certificate(), own.game()),
           score(model.predict(target), nearby.y, own.game()).expected_loss};
 }
 

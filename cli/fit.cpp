@@ -39,12 +39,6 @@ ModelOptions complete_options(const FitFlags& flags, const Common& common) {
   return options;
 }
 
-bool has_log_loss(const FitOptions& fit) {
-  if (fit.costs) return false;
-  if (!fit.loss.empty()) return fit.loss == "log";
-  return fit.method == "auto" || find_method(fit.method).loss == "log";
-}
-
 /// What was tried and what became of it; the lambda alone if nothing else was open.
 void print_choice(const Classifier& c) {
   const FitReport& r = c.report();
@@ -127,7 +121,7 @@ void report_text(const Model& model, const FitFlags& flags) {
     fmt::print("  the target is not used: {} ignores the shift (see `covshift diagnose`)\n",
                c.method());
   }
-  fmt::print("{}\n", printable(describe(c.certificate(), c.game().name()), true));
+  fmt::print("{}\n", printable(describe(c.certificate(), c.game()), true));
   fmt::print("model written to {} in {:.2f} s\n", printable(flags.output), r.seconds);
 }
 

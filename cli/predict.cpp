@@ -383,21 +383,18 @@ void add_predict(CLI::App& app, Common& common) {
   auto flags = std::make_shared<PredictFlags>();
   add_command(
       app, common, "predict", "Predict the rows of a file: class, probabilities, log density ratio",
-      Options{required(text({"MODEL"}, flags->model, "FILE", "Model file written by fit")),
-              required(text({"DATA"}, flags->data, "FILE", "Rows to predict (-: stdin)")),
-              output_file(flags->output, "CSV file to write (default: stdout)"),
-              list({"--keep"}, flags->keep, "a,b",
-                   "Columns to copy beside the predictions (default: those of fit)"),
-              parsed({"--sets"}, OptionType::number, "ALPHA", "",
-                     "Add prediction sets (0/1 columns set:<class>) that contain the true class "
-                     "with probability 1 - ALPHA on the target; between 0 and 1",
-                     [flags](const std::string& text) {
-                       constexpr Range range{
-                           .low = 0, .high = 1, .low_excluded = true, .high_excluded = true};
-                       flags->sets = parse_in(range, text);
-                     }),
-              flag({"--safe-csv"}, flags->safe_csv,
-                   "Put an apostrophe before text that a spreadsheet would run")} +
+      Options{
+          required(text({"MODEL"}, flags->model, "FILE", "Model file written by fit")),
+          required(text({"DATA"}, flags->data, "FILE", "Rows to predict (-: stdin)")),
+          output_file(flags->output, "CSV file to write (default: stdout)"),
+          list({"--keep"}, flags->keep, "a,b",
+               "Columns to copy beside the predictions (default: those of fit)"),
+          parsed({"--sets"}, OptionType::number, "ALPHA", "",
+                 "Add prediction sets (0/1 columns set:<class>) that contain the true class "
+                 "with probability 1 - ALPHA on the target; between 0 and 1",
+                 [flags](const std::string& text) { flags->sets = parse_in(set_alphas, text); }),
+          flag({"--safe-csv"}, flags->safe_csv,
+               "Put an apostrophe before text that a spreadsheet would run")} +
           file_options(common.read) + memory_options(flags->memory))
       .callback([flags, &common] { run_predict(*flags, common); });
 }

@@ -130,7 +130,7 @@ Options open_options(Reading& reading, DocumentReading& documents, std::size_t& 
               view_threshold_option(reading.fit.shift.view_threshold),
               choice({"--bias"}, reading.fit.shift.bias,
                      "Scaling of the bias: like all inputs jointly, or unscaled (test)"),
-              whole({"--components"}, documents.components, between(1, 100000),
+              whole({"--components"}, documents.components, allowed::between(1, 100000),
                     "table3: principal components of each language"),
               flag({"--centred"}, documents.centred,
                    "table3: centre documents before projecting; no shift is left then"),
@@ -160,11 +160,11 @@ void add_reproduce(CLI::App& app, Common& common) {
   auto flags = std::make_shared<ReproduceFlags>();
   std::vector<std::string_view> names(experiments.begin(), experiments.end());
   names.emplace_back("all");
-  Option draws = whole({"--draws"}, flags->draws, between(2, 100000),
+  Option draws = whole({"--draws"}, flags->draws, allowed::between(2, 100000),
                        "Draws for each seed (default: 30; for figures 100)");
   draws.fallback.clear();
   Option seeds =
-      whole({"--seeds"}, flags->seeds, between(1, 1000),
+      whole({"--seeds"}, flags->seeds, allowed::between(1, 1000),
             "Seeds, from --seed on (default: 5 for tables, 1 for the sweep and figures)");
   seeds.fallback.clear();
   add_command(app, common, "reproduce",

@@ -7,6 +7,7 @@
 #include "covshift/base/large_vector.hpp"
 #include "covshift/base/names.hpp"
 #include "covshift/base/random.hpp"
+#include "covshift/base/range.hpp"
 #include "covshift/base/reduce.hpp"
 #include "covshift/base/version.hpp"
 #include "covshift/compare/compare.hpp"

@@ -152,7 +152,7 @@ Compared describe_fit(const std::string& name, const Classifier& model) {
   result.tried = report.candidates;
   result.status = report.solution.status;
   result.certificate = model.certificate();
-  result.promise = describe(model.certificate(), model.game().name());
+  result.promise = describe(model.certificate(), model.game());
   result.seconds = report.seconds;
   return result;
 }
@@ -165,9 +165,7 @@ double joint_error(double a, double b) { return std::sqrt(a * a + b * b); }
 
 Comparison compare(const TrainingData& data, const Truth* truth, const CompareOptions& options) {
   if (data.target == nullptr) fail_input("a comparison needs a target");
-  if (!(options.level > 0 && options.level < 1)) {
-    fail_input("the level of the comparison must lie in (0, 1), not {}", options.level);
-  }
+  CompareOptions::levels.check("the level of the comparison", options.level);
   const std::vector<std::string> names = method_names(options);
   const auto announce = [&](std::string_view stage, double share) {
     if (options.fit.progress) options.fit.progress(stage, share);

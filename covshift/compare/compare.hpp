@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "covshift/base/names.hpp"
+#include "covshift/base/range.hpp"
 #include "covshift/compare/decision_map.hpp"
 #include "covshift/model/classifier.hpp"
 
@@ -30,8 +31,9 @@ struct CompareOptions {
   bool views_by_method = false;
   std::vector<std::string> methods;  ///< empty: auto, the whole table, and `tempered`
   Metric metric = Metric::brier;
-  double level =
-      0.05;  ///< significance level of the comparison with the best, for all methods together
+  /// Significance level of the comparison with the best, for all methods together.
+  double level = 0.05;
+  static constexpr Range levels = allowed::significance;
   std::vector<std::string> classes;  ///< their names
   MapOptions map;
   std::vector<MapOptions> more_maps;  ///< further planes, for lr and the method to use

@@ -138,7 +138,7 @@ void Encoder::check_values(const Table& table, const std::vector<Plan>& plans) c
              quoted_excerpt(first->source->name), infinite ? "infinite" : "missing",
              infinite ? "replace it by a finite number, or drop the row"
                       : "fill it in, drop the row, leave the column out, or train with --missing "
-                        "indicator");
+                        "indicator (in Python, missing='indicator')");
 }
 
 void Encoder::count_unseen(const Table& table, const Plan& plan, std::vector<char>& unlike,

@@ -43,11 +43,9 @@ void check(const DiagnoseData& data, const DiagnoseOptions& options) {
     fail_input("features and views have {} and {} columns, but the data have {}", columns,
                views.cols(), train.cols);
   }
-  if (options.folds < 2) fail_input("the domain AUC needs at least 2 folds, not {}", options.folds);
-  if (options.permutations < 1) fail_input("there must be at least one permutation");
-  if (!(options.level > 0 && options.level < 1)) {
-    fail_input("the level of the test must lie in (0, 1), not {}", options.level);
-  }
+  allowed::fold_counts.check("the number of folds", options.folds);
+  DiagnoseOptions::permutation_counts.check("the number of permutations", options.permutations);
+  DiagnoseOptions::levels.check("the level of the test", options.level);
   if (options.level * (options.permutations + 1) < 1) {
     fail_input("{} permutations cannot give a p-value of {}; use at least {:.0f}",
                options.permutations, options.level, std::ceil(1 / options.level) - 1);

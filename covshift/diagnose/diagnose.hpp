@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "covshift/base/names.hpp"
+#include "covshift/base/range.hpp"
 #include "covshift/data/preparation.hpp"
 #include "covshift/diagnose/trust.hpp"
 #include "covshift/ratio/diagnostics.hpp"
@@ -33,8 +34,10 @@ struct DiagnoseOptions {
   RatioOptions ratio;
   double view_threshold = default_view_threshold;
   double level = 0.05;  ///< p-values up to this count as shift
+  static constexpr Range levels = allowed::significance;
   int folds = 5;
   int permutations = 199;
+  static constexpr Range permutation_counts = allowed::between(1, 1e6);
   /// Maximum rows of each sample for the expensive parts: permutations, cross validation of lambda,
   /// kernel ratios. Everything else uses every row.
   std::size_t subsample = 10000;

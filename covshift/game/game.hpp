@@ -24,6 +24,7 @@ struct CostMatrix {
   int actions = 0;
   int labels = 0;
   std::vector<double> cost;
+  std::string source = "the cost matrix";  ///< for messages: where it is from
 
   [[nodiscard]] double operator()(int action, int label) const {
     return cost[static_cast<std::size_t>(action) * labels + label];
@@ -85,6 +86,13 @@ class Game {
   [[nodiscard]] BarrierForm barrier_form() const { return barrier_form_; }
   /// True if the one action costs 1 against every label but the true one (the hinge).
   [[nodiscard]] bool label_costs() const { return barrier_form_ == BarrierForm::hinge; }
+  /// The loss of the predictions, if training minimises another one that bounds it (the hinge).
+  [[nodiscard]] virtual std::string predicted_loss() const { return name(); }
+  /// Of values and losses: " nats", or nothing.
+  [[nodiscard]] virtual std::string_view unit() const { return ""; }
+  /// True if predictions are probabilities of the classes, which can be mixed, and must not reach 0
+  /// where nothing shows it (log loss); otherwise they are strategies, in which 0 is legitimate.
+  [[nodiscard]] bool probabilistic() const { return barrier_form_ == BarrierForm::entropy; }
   /// True if V is smooth (log loss); otherwise it is piecewise linear.
   [[nodiscard]] bool smooth() const { return barrier_form_ == BarrierForm::entropy; }
 

@@ -11,6 +11,7 @@ class HingeGame final : public Game {
  public:
   explicit HingeGame(int labels) : Game(labels, labels, BarrierForm::hinge) {}
   [[nodiscard]] std::string name() const override { return "hinge"; }
+  [[nodiscard]] std::string predicted_loss() const override { return "zero-one"; }
 
   void play(std::size_t n, const double* psi, const int* label, double* value,
             double* q) const override {

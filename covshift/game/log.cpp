@@ -13,6 +13,7 @@ class LogGame final : public Game {
  public:
   explicit LogGame(int labels) : Game(labels, labels, BarrierForm::entropy) {}
   [[nodiscard]] std::string name() const override { return "log"; }
+  [[nodiscard]] std::string_view unit() const override { return " nats"; }
 
   void play(std::size_t n, const double* psi, const int* /*label*/, double* value,
             double* q) const override {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "covshift/learn/rules.hpp"
+
 namespace covshift {
 namespace {
 
@@ -48,8 +50,7 @@ std::optional<ModerateProblem> moderate(const Examples& examples) {
   const double high = log_high + std::max(0.0, std::log(total[0]));
   const std::vector<double> at_zero = values_at_zero(e.game());
   const double range = *std::max_element(at_zero.begin(), at_zero.end());
-  // Log loss is quadratic beside its linear part: relative to a |x|, the error is as large as this.
-  const double small = (e.game().smooth() ? 1e-7 : 1e-4) * range;
+  const double small = linear_share(e.game()) * range;
 
   const std::size_t rows = old.features.rows;
   out.log_scale.assign(old.log_scale.begin(), old.log_scale.end());

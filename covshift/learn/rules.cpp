@@ -83,6 +83,11 @@ bool start_from_log_loss(const Examples& examples) {
   return largest[0] * sums[2] <= 10 * sums[0] && largest[1] * sums[2] <= 10 * sums[1];
 }
 
+double linear_share(const Game& game) {
+  // Log loss is quadratic beside its linear part: relative to a |x|, the error is as large as this.
+  return game.smooth() ? 1e-7 : 1e-4;
+}
+
 bool start_from_sample(const Game& game) { return game.smooth(); }
 
 }  // namespace covshift

@@ -46,6 +46,9 @@ int newton_steps_before_interior(const ProblemSize& size, const SolveOptions& op
 /// starting from it takes more steps than starting from zero.
 bool start_from_log_loss(const Examples& examples);
 
+/// The share of a potential's range up to which V is taken as linear beside 0 (moderate.cpp).
+double linear_share(const Game& game);
+
 /// Whether to start from the solution for a sample of the rows: with log loss. Others start from
 /// log loss.
 bool start_from_sample(const Game& game);

@@ -88,9 +88,7 @@ Solution solve(const Problem& problem, const SolveOptions& options) {
 
 Solution solve(const Examples& examples, const SolveOptions& options) {
   const TeamScope team;
-  if (!(options.tolerance > 0)) {
-    fail_input("the tolerance must be a positive number, not {}", options.tolerance);
-  }
+  SolveOptions::tolerances.check("the tolerance", options.tolerance);
   if (!options.start.empty()) as_matrix(options.start, examples);
   if (!options.start_adversary.empty()) check_adversary(options.start_adversary, examples);
   if (examples.problem().penalty == Penalty::norm) return solve_norm(examples, options);

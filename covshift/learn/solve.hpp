@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "covshift/base/names.hpp"
+#include "covshift/base/range.hpp"
 #include "covshift/base/reduce.hpp"
 #include "covshift/learn/problem.hpp"
 #include "covshift/learn/solver.hpp"
@@ -38,9 +39,10 @@ using Observer = std::function<bool(const Progress&)>;
 struct SolveOptions {
   Solver solver = Solver::automatic;
   double tolerance = 1e-6;  ///< of the gap, relative to max(1, |objective|)
-  int max_iterations = 0;   ///< 0: the solver's own limit
-  double time_limit = 0;    ///< seconds; 0: none
-  int threads = 0;          ///< 0: all cores
+  static constexpr Range tolerances = allowed::positive;
+  int max_iterations = 0;  ///< 0: the solver's own limit
+  double time_limit = 0;   ///< seconds; 0: none
+  int threads = 0;         ///< 0: all cores
   unsigned long long seed = 0;
   /// An earlier solution to start from, perhaps of another lambda; empty: none. Dual ascent uses
   /// the adversary, the other solvers the weights.

@@ -57,7 +57,7 @@ Certificate certificate_of(const Game& game, const Component& component, const T
                            const FitOptions& options) {
   const double delta = options.delta;
   const Reducer* const reducer = options.solve.reducer;
-  if (!(delta > 0 && delta < 1)) fail_input("delta must lie in (0, 1), not {}", delta);
+  FitOptions::deltas.check("delta", delta);
   Certificate c;
   c.game_value = solution.objective;
   c.gap = solution.gap;
@@ -263,7 +263,7 @@ std::string doubt_about_sets(const Certificate& c, double alpha) {
                   : c.reason);
 }
 
-std::string describe(const Certificate& c, const std::string& loss) {
+std::string describe(const Certificate& c, const Game& game) {
   const std::string solved = fmt::format(
       "the training problem is solved to within {:.2g} of its optimum {:.4g}", c.gap, c.game_value);
   if (c.reason == no_target) {
@@ -274,7 +274,6 @@ std::string describe(const Certificate& c, const std::string& loss) {
     return fmt::format("Promised: {}. Not promised: a bound on the target loss{}{}.", solved,
                        c.reason.empty() ? "" : ": ", c.reason);
   }
-  const char* const unit = loss == "log" ? " nats" : "";
   return fmt::format(
       "Promised, with probability {:.4g}%: the mean {} loss of these predictions on the target "
       "does not exceed {:.4g}{}{}; about {:.4g} is likely, and guessing costs {:.4g}. This holds "
@@ -282,7 +281,7 @@ std::string describe(const Certificate& c, const std::string& loss) {
       "right. Not promised: anything about single rows, or if P(y|x) changes.\nDetails: {} "
       "labelled rows were held out, equivalent to {:.0f} target rows; the samples agree with the "
       "density ratio{} (p = {:.2g}), which cannot be proven right. Proven: {}.",
-      100 * (1 - c.delta), loss == "hinge" ? "zero-one" : loss, *c.bound, unit,
+      100 * (1 - c.delta), game.predicted_loss(), *c.bound, game.unit(),
       *c.bound > c.uninformed ? " (more than guessing, so this bound says nothing)" : "",
       *c.estimate, c.uninformed, c.held_out, c.effective_sample_size,
       c.quadratic ? ", which for this has squares and products of the columns" : "",

@@ -67,6 +67,6 @@ void add_bound(const TrainingData& held_out, const Classifier& model, const FitO
                Certificate& certificate);
 
 /// What is and is not promised, in words.
-std::string describe(const Certificate& certificate, const std::string& loss);
+std::string describe(const Certificate& certificate, const Game& game);
 
 }  // namespace covshift

@@ -417,9 +417,7 @@ Plan plan_of(const TrainingData& data, const FitOptions& options) {
         method_of(loss, options.choose_temper ? Kind::temper : options.generalize->kind).name;
   }
   const bool open = plan.method == "auto";
-  if (options.caution && !(*options.caution >= 0 && *options.caution <= 1)) {
-    fail_input("caution must lie in [0, 1], not {}", *options.caution);
-  }
+  if (options.caution) FitOptions::cautions.check("caution", *options.caution);
   plan.caution = options.caution.value_or(open ? auto_caution : 1);
   plan.features = !options.features.empty() ? options.features : open ? "auto" : "linear";
   plan.maps = {plan.features};
@@ -444,13 +442,11 @@ Plan plan_of(const TrainingData& data, const FitOptions& options) {
   need_target(plan, data);
   const std::size_t candidates =
       plan.maps.size() * plan.assumptions.size() + (plan.baseline ? 1 : 0);
-  const bool smooth =
-      !options.costs && (loss == "log" && (open || find_method(plan.method).loss == "log"));
   if (candidates > 1) {
-    plan.rule = options.choose_temper ? Plan::Rule::least
-                : smooth              ? Plan::Rule::mixture
-                : plan.baseline       ? Plan::Rule::margin
-                                      : Plan::Rule::least;
+    plan.rule = options.choose_temper   ? Plan::Rule::least
+                : has_log_loss(options) ? Plan::Rule::mixture
+                : plan.baseline         ? Plan::Rule::margin
+                                        : Plan::Rule::least;
   }
   return plan;
 }

@@ -24,9 +24,9 @@ std::shared_ptr<const Game> game_for(const FitOptions& options, const std::strin
   if (options.costs) {
     if (options.costs->labels != classes) {
       fail_input(
-          "the cost matrix has {} columns, but the data have {} classes; it needs a column "
-          "for each class, in the order of the classes",
-          options.costs->labels, classes);
+          "{} has {} columns, but the data have {} classes; it needs a column for each class, in "
+          "the order of the classes",
+          options.costs->source, options.costs->labels, classes);
     }
     return cost_game(*options.costs);
   }
@@ -43,7 +43,8 @@ void check_classes(const TrainingData& data) {
     another = data.labels[i] != first;
   }
   if (!another) {
-    fail_input("the training data have only one class; a classifier needs at least two");
+    fail_input("the training data have only one class{}; a classifier needs at least two",
+               data.sample_weight.empty() ? "" : " among the rows whose sample weight is not 0");
   }
 }
 
@@ -171,6 +172,12 @@ void check_target(const TrainingData& data, const FitOptions& options) {
                data.features.cols);
   }
   Rows(*data.target, {}).check("the target data", options.solve.threads);
+}
+
+bool has_log_loss(const FitOptions& options) {
+  if (options.costs) return false;
+  if (!options.loss.empty()) return options.loss == "log";
+  return options.method == "auto" || find_method(options.method).loss == "log";
 }
 
 LambdaChoice LambdaChoice::parse(const std::string& text) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "covshift/base/names.hpp"
+#include "covshift/base/range.hpp"
 #include "covshift/data/preparation.hpp"
 #include "covshift/game/game.hpp"
 #include "covshift/learn/solve.hpp"
@@ -74,13 +75,15 @@ struct FitOptions {
   /// least supported training row, 1 fades it as the assumption says. Empty: 1, for auto
   /// auto_caution.
   std::optional<double> caution;
+  static constexpr Range cautions = allowed::between(0, 1);
   /// Claim no more of any row than the training rows can show: certainty_limit(). The paper's fits
   /// have no such limit.
   bool limit_certainty = true;
   Penalty penalty = Penalty::squared;
   int folds = 5;
   bool bias = true;
-  double delta = 0.05;    ///< how often what the certificate promises may fail
+  double delta = 0.05;  ///< how often what the certificate promises may fail
+  static constexpr Range deltas = allowed::probability;
   bool promise = true;    ///< bound the loss on the target, keep scores for prediction sets
   bool held_out = false;  ///< also predict every training row with a fit that has not seen it
   SolveOptions solve;     ///< threads and seed are for all parts; the observer sees the last fit
@@ -88,6 +91,9 @@ struct FitOptions {
   /// The stage and the share of it that is done; called by one thread at a time.
   std::function<void(std::string_view, double)> progress;
 };
+
+/// Whether a fit minimises log loss: the one of the method, unless another is given.
+bool has_log_loss(const FitOptions& options);
 
 /// Training data in the caller's memory.
 struct TrainingData {

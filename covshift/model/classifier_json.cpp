@@ -66,7 +66,7 @@ void check_shares(const std::vector<Component>& components, const Game& game) {
   if (!(std::abs(total - 1) < 1e-9)) {
     fail_input("classifier.components: the shares sum to {}, not 1", total);
   }
-  if (components.size() > 1 && !game.smooth()) {
+  if (components.size() > 1 && !game.probabilistic()) {
     fail_input("classifier.components: {} of them with the loss {}; only log loss mixes several",
                components.size(), game.name());
   }
@@ -137,26 +137,25 @@ Json to_json(const std::vector<Candidate>& candidates) {
 }
 
 Json Classifier::report_json() const {
-  Json report = {
-      {"method", method_},
-      {"loss", game_->name()},
-      {"generalize", generalize()},
-      {"objective", report_.solution.objective},
-      {"dual", report_.solution.dual},
-      {"gap", report_.solution.gap},
-      {"iterations", report_.solution.iterations},
-      {"status", to_string(report_.solution.status)},
-      {"lambda", report_.lambda},
-      {"lambda_choice", report_.lambda_choice},
-      {"penalty", to_string(report_.penalty)},
-      {"seconds", report_.seconds},
-      {"game_value", certificate_.game_value},
-      {"certificate", covshift::to_json(certificate_, describe(certificate_, game_->name()))},
-      {"views", covshift::to_json(shift_.views())},
-      {"features", components_.front().features.maps()},
-      {"ratio", ratio_json(*this)},
-      {"choice", report_.choice},
-      {"selection", covshift::to_json(report_.candidates)}};
+  Json report = {{"method", method_},
+                 {"loss", game_->name()},
+                 {"generalize", generalize()},
+                 {"objective", report_.solution.objective},
+                 {"dual", report_.solution.dual},
+                 {"gap", report_.solution.gap},
+                 {"iterations", report_.solution.iterations},
+                 {"status", to_string(report_.solution.status)},
+                 {"lambda", report_.lambda},
+                 {"lambda_choice", report_.lambda_choice},
+                 {"penalty", to_string(report_.penalty)},
+                 {"seconds", report_.seconds},
+                 {"game_value", certificate_.game_value},
+                 {"certificate", covshift::to_json(certificate_, describe(certificate_, *game_))},
+                 {"views", covshift::to_json(shift_.views())},
+                 {"features", components_.front().features.maps()},
+                 {"ratio", ratio_json(*this)},
+                 {"choice", report_.choice},
+                 {"selection", covshift::to_json(report_.candidates)}};
   if (report_.parts) {
     const PartsReport& parts = *report_.parts;
     report["engine"] = {

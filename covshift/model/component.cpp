@@ -92,7 +92,7 @@ void Component::potentials(const MatrixView& x, const Shift::Ratios& ratios, int
 double certainty_limit(const Problem& problem, std::span<const double> weights, int threads,
                        const Reducer* reducer) {
   constexpr double most = 30;
-  if (!problem.game->smooth()) return std::numeric_limits<double>::infinity();
+  if (!problem.game->probabilistic()) return std::numeric_limits<double>::infinity();
   const auto labels = problem.game->labels();
   const auto k = static_cast<std::size_t>(labels);
   const std::size_t rows = problem.features.rows;

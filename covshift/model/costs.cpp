@@ -9,6 +9,7 @@ CostMatrix read_costs(const std::string& path) {
   options.header = HeaderLine::absent;
   const Table table = read_table(path, options);
   CostMatrix costs;
+  costs.source = path + ": the cost matrix";
   costs.actions = static_cast<int>(table.rows);
   costs.labels = static_cast<int>(table.columns.size());
   for (const Column& column : table.columns) finite_numbers(table, column, "cost");

@@ -7,19 +7,6 @@
 
 namespace covshift {
 
-std::string Range::explained(std::string help) const {
-  return *note == '\0' ? help : fmt::format("{} ({})", help, note);
-}
-
-std::string Range::text() const {
-  const bool open = low_excluded || high_excluded;
-  if (!std::isfinite(low)) return "";
-  return explained(!std::isfinite(high) ? fmt::format(" {} {}", low_excluded ? ">" : ">=", low)
-                   : open ? fmt::format(" in {}{}, {}{}", low_excluded ? '(' : '[', low, high,
-                                        high_excluded ? ')' : ']')
-                          : fmt::format(" from {} to {}", low, high));
-}
-
 std::string joined(std::span<const std::string_view> words, std::string_view separator) {
   return fmt::format("{}", fmt::join(words, separator));
 }
@@ -68,11 +55,13 @@ Option number(OptionName name, double& x, const Range& range, std::string help) 
                 [&x, range](const std::string& given) { x = parse_in(range, given); });
 }
 
-Option number_or_cv(OptionName name, std::optional<double>& x, std::string help) {
+Option number_or_cv(OptionName name, std::optional<double>& x, const Range& range,
+                    std::string help) {
   return parsed(name, OptionType::text_or_number, "NUMBER|cv", "cv", std::move(help),
-                [&x](const std::string& given) {
-                  constexpr Range range{.low = 0, .low_excluded = true, .note = "or 'cv'"};
-                  x = given == "cv" ? std::nullopt : std::optional(parse_in(range, given));
+                [&x, range](const std::string& given) {
+                  Range noted = range;
+                  noted.note = "or 'cv'";
+                  x = given == "cv" ? std::nullopt : std::optional(parse_in(noted, given));
                 });
 }
 
@@ -81,8 +70,8 @@ Option interval(OptionName name, std::string fallback, std::string help,
   return row(name, OptionType::interval, "LOW HIGH", std::move(fallback), std::move(help),
              [set = std::move(set)](const std::vector<std::string>& given) {
                if (given.size() != 2) fail_input("must be two numbers, low and high");
-               const double low = parse_in(positive, given[0]);
-               const double high = parse_in(positive, given[1]);
+               const double low = parse_in(allowed::positive, given[0]);
+               const double high = parse_in(allowed::positive, given[1]);
                if (low > high)
                  fail_input("must be in order, low and high, not {} and {}", low, high);
                set(low, high);

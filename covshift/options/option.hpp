@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/names.hpp"
 #include "covshift/base/number.hpp"
+#include "covshift/base/range.hpp"
 
 namespace covshift {
 
@@ -48,25 +48,6 @@ struct Option {
 };
 using Options = std::vector<Option>;
 
-/// Which numbers are allowed.
-struct Range {
-  double low = -std::numeric_limits<double>::infinity();
-  double high = std::numeric_limits<double>::infinity();
-  bool low_excluded = false, high_excluded = false;
-  const char* note = "";  ///< what a special value means, for help and messages
-
-  [[nodiscard]] bool contains(double x) const {
-    return (low_excluded ? x > low : x >= low) && (high_excluded ? x < high : x <= high);
-  }
-  /// " >= 0 (0 means all cores)".
-  [[nodiscard]] std::string text() const;
-  /// The help text with the note.
-  [[nodiscard]] std::string explained(std::string help) const;
-};
-inline constexpr Range positive{.low = 0, .low_excluded = true};
-inline constexpr Range at_least_0{.low = 0};
-constexpr Range between(double low, double high) { return {.low = low, .high = high}; }
-
 /// "a|b|c".
 std::string joined(std::span<const std::string_view> words, std::string_view separator = "|");
 /// The text; throws Error if it is not one of the words.
@@ -86,7 +67,8 @@ Option text(OptionName name, std::string& x, std::string values, std::string hel
 Option word(OptionName name, std::string& x, const std::vector<std::string_view>& known,
             std::string help);
 Option number(OptionName name, double& x, const Range& range, std::string help);
-Option number_or_cv(OptionName name, std::optional<double>& x, std::string help);
+Option number_or_cv(OptionName name, std::optional<double>& x, const Range& range,
+                    std::string help);
 /// Two numbers, 0 < low <= high.
 Option interval(OptionName name, std::string fallback, std::string help,
                 std::function<void(double low, double high)> set);

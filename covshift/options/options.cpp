@@ -14,9 +14,6 @@ using Type = OptionType;
 
 constexpr std::string_view column_prefix = "column:";
 
-/// Of a promise. Quantiles of Student's t overflow where the other side of 1 is lost to rounding.
-constexpr Range probability = between(1e-9, 1 - 1e-9);
-
 /// The parts of ALL,VIEW=column:NAME,...: what is said of all inputs, and of single views.
 struct ByView {
   std::string all;
@@ -195,7 +192,7 @@ Option features_option(std::string& x) {
 }
 
 Option view_threshold_option(double& x) {
-  return number({"--view-threshold", "view_threshold"}, x, at_least_0,
+  return number({"--view-threshold", "view_threshold"}, x, ShiftOptions::thresholds,
                 "Views with a symmetric KL between training and target below this are stable");
 }
 
@@ -227,12 +224,12 @@ Option lambdas_option(std::vector<double>& x) {
                          grid[0], grid[1], 1 / grid[2], std::log2(grid.back())),
              [&x](const std::vector<std::string>& given) {
                x.clear();
-               for (const std::string& part : given) x.push_back(parse_in(positive, part));
+               for (const std::string& part : given) x.push_back(parse_in(allowed::positive, part));
              });
 }
 
 Option folds_option(int& x) {
-  return whole({"--folds", "folds"}, x, between(2, 1e6), "Number of cross-validation folds");
+  return whole({"--folds", "folds"}, x, allowed::fold_counts, "Number of cross-validation folds");
 }
 
 Option threads_option(int& x) {
@@ -296,11 +293,12 @@ Options model_options(ModelOptions& o) {
             shift.generalized_views = shift.automatic ? std::vector<std::string>{} : given;
           }),
       view_threshold_option(fit.shift.view_threshold),
-      parsed({"--caution", "caution"}, Type::number, "NUMBER", "",
-             fmt::format("How strongly predictions are damped outside the training data, from 0 "
-                         "(extrapolate) to 1 (as in the paper); default: {} for auto, else 1",
-                         auto_caution),
-             [&fit](const std::string& text) { fit.caution = parse_in(between(0, 1), text); }),
+      parsed(
+          {"--caution", "caution"}, Type::number, "NUMBER", "",
+          fmt::format("How strongly predictions are damped outside the training data, from 0 "
+                      "(extrapolate) to 1 (as in the paper); default: {} for auto, else 1",
+                      auto_caution),
+          [&fit](const std::string& text) { fit.caution = parse_in(FitOptions::cautions, text); }),
       parsed({"--lambda", "lam"}, Type::text_or_number, lambda_values(), "auto",
              "Regularisation; cv is cross validation, iwcv the same with held-out losses weighted "
              "by the density ratio; auto is half of each, cv without a target",
@@ -318,9 +316,9 @@ Options model_options(ModelOptions& o) {
            "Classes in order, for ordinal losses and cost matrices (default: sorted)"),
       text({"--weight"}, o.weight, "COLUMN",
            "Column of sample weights; a weight of 2 counts the row twice"),
-      number({"--delta", "delta"}, fit.delta, probability,
+      number({"--delta", "delta"}, fit.delta, FitOptions::deltas,
              "Probability that the promised bound on the target loss may fail"),
-      number({"--tolerance", "tol"}, fit.solve.tolerance, positive,
+      number({"--tolerance", "tol"}, fit.solve.tolerance, SolveOptions::tolerances,
              "Duality gap to reach, relative to the objective"),
       whole({"--max-iterations", "max_iter"}, fit.solve.max_iterations,
             {.low = 0, .note = "0 means the solver's own limit"}, "Maximum number of iterations"),
@@ -352,11 +350,12 @@ Options diagnose_options(DiagnoseOptions& o, PreparationOptions& inputs) {
       ratio_option(o.ratio.method),
       ratio_lambda_option(o.ratio.lambda),
       scale_option(inputs.scale),
-      whole({"--permutations", "permutations"}, o.permutations, between(1, 1000000),
+      whole({"--permutations", "permutations"}, o.permutations, DiagnoseOptions::permutation_counts,
             "Random relabellings in the test for shift"),
-      number({"--level", "level"}, o.level, between(1e-6, 0.5),
+      number({"--level", "level"}, o.level, DiagnoseOptions::levels,
              "p-values up to this count as shift"),
-      whole({"--rows"}, o.examples, between(1, 200), "Rows to show, and rows to label first"),
+      whole({"--rows"}, o.examples, allowed::between(1, 200),
+            "Rows to show, and rows to label first"),
       seed_option(o.seed),
   };
   return with_more(std::move(options), column_options(inputs.columns));
@@ -366,7 +365,7 @@ Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
   Options options = {
       methods_option(o.methods),
       choice({"--metric", "metric"}, o.metric, "Score that decides"),
-      number({"--level", "level"}, o.level, between(1e-6, 0.5),
+      number({"--level", "level"}, o.level, CompareOptions::levels,
              "Significance level of the comparison with the best, for all methods together"),
       views_option(inputs.views, " (default: as in fit, for each method)"),
       features_option(o.fit.features),
@@ -382,7 +381,7 @@ Options compare_options(CompareOptions& o, PreparationOptions& inputs) {
 
 Options estimate_options(EstimateOptions& o) {
   return {
-      number({"--level", "level"}, o.level, probability,
+      number({"--level", "level"}, o.level, EstimateOptions::levels,
              "Probability that an interval contains the true value"),
       ratio_option(o.ratio.method),
       ratio_lambda_option(o.ratio.lambda),
@@ -407,10 +406,9 @@ std::string interval_text(const BiasedSampling::Interval& x) {
 
 Options sampling_options(BiasedSampling& o) {
   return {
-      number({"--quantile", "quantile"}, o.quantile,
-             {.low = 0, .high = 1, .low_excluded = true, .high_excluded = true},
+      number({"--quantile", "quantile"}, o.quantile, BiasedSampling::quantiles,
              "Quantile of the feature at which rows are split into training and target"),
-      number({"--crossing", "crossing"}, o.crossing, {.low = 0, .high = 1, .high_excluded = true},
+      number({"--crossing", "crossing"}, o.crossing, BiasedSampling::crossings,
              "Probability that a row crosses to the other side of the split"),
       sampling_interval({"--a", "a"}, o.a, interval_text(o.a),
                         "Range of a: the centre is min + (max - min)/a"),
@@ -428,10 +426,11 @@ Options sampling_options(BiasedSampling& o) {
 }
 
 Options ratio_options(RatioMethod method, RatioOptions& o) {
-  const Option width =
-      number_or_cv({"", "kernel_width"}, o.kernel_width, "Width of the Gaussian kernels");
-  const Option lambda = number_or_cv({"", "lam"}, o.kernel_lambda, "Regularisation");
-  const Option centres = whole({"", "centres"}, o.centres, {.low = 1},
+  const Option width = number_or_cv({"", "kernel_width"}, o.kernel_width,
+                                    RatioOptions::kernel_values, "Width of the Gaussian kernels");
+  const Option lambda =
+      number_or_cv({"", "lam"}, o.kernel_lambda, RatioOptions::kernel_values, "Regularisation");
+  const Option centres = whole({"", "centres"}, o.centres, RatioOptions::centre_counts,
                                "Target rows that are centres of kernels, at most all");
   Options table;
   switch (method) {
@@ -445,17 +444,20 @@ Options ratio_options(RatioMethod method, RatioOptions& o) {
     case RatioMethod::rulsif:
       table = {
           width, lambda, centres,
-          number({"", "alpha"}, o.alpha, {.low = 0, .high = 1, .high_excluded = true},
+          number({"", "alpha"}, o.alpha, RatioOptions::alphas,
                  "RuLSIF estimates P_target/(alpha P_target + (1 - alpha) P_train); 0 is uLSIF")};
       break;
     case RatioMethod::kliep:
       table = {width, centres};
       break;
     case RatioMethod::kmm:
-      table = {width, lambda, number({"", "bound"}, o.kmm_bound, {.low = 1}, "Largest weight"),
+      table = {width, lambda,
+               number({"", "bound"}, o.kmm_bound, RatioOptions::kmm_bounds, "Largest weight"),
                parsed({"", "slack"}, Type::number, "NUMBER", "",
                       "Largest distance of the mean weight from 1 (default: 1/sqrt(n_samples))",
-                      [&o](const std::string& text) { o.kmm_slack = parse_in(at_least_0, text); })};
+                      [&o](const std::string& text) {
+                        o.kmm_slack = parse_in(RatioOptions::kmm_slacks, text);
+                      })};
       break;
     default:
       return {};

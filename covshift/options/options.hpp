@@ -26,7 +26,8 @@ Option folds_option(int& x);
 Option threads_option(int& x);
 template <typename Int>
 Option seed_option(Int& x) {
-  return whole({"--seed", "random_state"}, x, at_least_0, "Random seed for folds and sampling");
+  return whole({"--seed", "random_state"}, x, allowed::at_least_0,
+               "Random seed for folds and sampling");
 }
 
 /// How text files are read.

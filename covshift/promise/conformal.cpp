@@ -15,10 +15,7 @@ namespace {
 constexpr double rounding = 1e-12;  // a score that equals the threshold but for rounding is in
 
 void check_alpha(double alpha) {
-  if (!(alpha > 0 && alpha < 1)) {
-    fail_input("alpha, the share of sets that may miss the true class, must lie in (0, 1), not {}",
-               alpha);
-  }
+  set_alphas.check("alpha, the share of sets that may miss the true class,", alpha);
 }
 
 }  // namespace

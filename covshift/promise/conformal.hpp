@@ -7,7 +7,12 @@
 #include <span>
 #include <vector>
 
+#include "covshift/base/range.hpp"
+
 namespace covshift {
+
+/// alpha: the probability that a set misses the true class.
+inline constexpr Range set_alphas = allowed::open_unit;
 
 /// Weighted conformal prediction (Tibshirani et al. 2019). The score of a row is 1 - p(its class),
 /// predicted without it: by a model fitted to other rows, or to the other folds (cross-conformal).

@@ -156,9 +156,7 @@ Evidence evidence_of(const HeldOutRatio& ratio, double unlike, std::span<const d
 }
 
 TargetPerformance estimate_performance(const EstimateData& data, const EstimateOptions& options) {
-  if (!(options.level > 0 && options.level < 1)) {
-    fail_input("the level must lie in (0, 1), not {}", options.level);
-  }
+  EstimateOptions::levels.check("the level", options.level);
   check_estimate_data(data);
   const Judged judged = judge(rows_of(data, options.ratio), ratios_of(data, options.ratio));
   TargetPerformance result;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "covshift/base/names.hpp"
+#include "covshift/base/range.hpp"
 #include "covshift/data/matrix.hpp"
 #include "covshift/ratio/ratio.hpp"
 
@@ -52,6 +53,7 @@ struct EstimateData {
 
 struct EstimateOptions {
   double level = 0.95;  ///< that the interval holds the true value
+  static constexpr Range levels = allowed::probability;
   RatioOptions ratio;
   EstimateOptions() { ratio.lambda.rule = RatioLambda::Rule::cv; }
 };

@@ -51,13 +51,6 @@ class NoRatio final : public DensityRatio {
   void store(nlohmann::json& /*json*/) const override {}
 };
 
-void check_positive(const std::optional<double>& value, const char* what) {
-  // Its square must neither overflow nor vanish.
-  if (value && !(*value >= 1e-100 && *value <= 1e100)) {
-    fail_input("the {} must be a positive number (1e-100 to 1e100), not {}", what, *value);
-  }
-}
-
 /// Ascending, within range, no column twice.
 std::vector<std::int32_t> sound_columns(std::vector<std::int32_t> columns, std::size_t cols) {
   std::sort(columns.begin(), columns.end());
@@ -73,21 +66,17 @@ std::vector<std::int32_t> sound_columns(std::vector<std::int32_t> columns, std::
 }
 
 void check_options(const RatioOptions& options) {
-  check_positive(options.kernel_width, "kernel width");
-  check_positive(options.kernel_lambda, "regularisation of a kernel density ratio");
-  if (options.centres == 0) fail_input("a kernel density ratio needs at least one centre");
-  if (options.folds < 2)
-    fail_input("cross validation needs at least 2 folds, not {}", options.folds);
-  if (!(options.alpha >= 0 && options.alpha < 1)) {
-    fail_input("RuLSIF's alpha must be in [0, 1), not {}", options.alpha);
-  }
-  if (!(options.kmm_bound >= 1 && options.kmm_bound <= 1e100)) {
-    fail_input("the largest weight of kernel mean matching must be >= 1, not {}",
-               options.kmm_bound);
-  }
-  if (options.kmm_slack && !(*options.kmm_slack >= 0 && *options.kmm_slack <= 1e100)) {
-    fail_input("the slack of kernel mean matching must be >= 0, not {}", *options.kmm_slack);
-  }
+  using O = RatioOptions;
+  const auto check = [](const Range& range, const char* what, std::optional<double> value) {
+    if (value) range.check(what, *value);
+  };
+  check(O::kernel_values, "the kernel width", options.kernel_width);
+  check(O::kernel_values, "the regularisation of a kernel density ratio", options.kernel_lambda);
+  check(O::centre_counts, "the number of centres", static_cast<double>(options.centres));
+  check(allowed::fold_counts, "the number of folds", options.folds);
+  check(O::alphas, "RuLSIF's alpha", options.alpha);
+  check(O::kmm_bounds, "the largest weight of kernel mean matching", options.kmm_bound);
+  check(O::kmm_slacks, "the slack of kernel mean matching", options.kmm_slack);
 }
 
 void check_weights(std::span<const double> weight, std::size_t rows) {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "covshift/base/names.hpp"
+#include "covshift/base/range.hpp"
 #include "covshift/base/reduce.hpp"
 #include "covshift/data/matrix.hpp"
 
@@ -82,10 +83,15 @@ struct RatioOptions {
   /// median distance (width) and over decades (regularisation; KLIEP has none).
   std::optional<double> kernel_width;
   std::optional<double> kernel_lambda;
+  static constexpr Range kernel_values = allowed::between(1e-100, 1e100);  ///< squares stay finite
   std::size_t centres = 100;  ///< of uLSIF, RuLSIF and KLIEP: number of target rows, at most all
-  double alpha = 0.1;         ///< RuLSIF only: P_test / (alpha P_test + (1 - alpha) P_train)
-  double kmm_bound = 1000;    ///< KMM: the largest weight
+  static constexpr Range centre_counts{.low = 1};
+  double alpha = 0.1;  ///< RuLSIF only: P_test / (alpha P_test + (1 - alpha) P_train)
+  static constexpr Range alphas{.low = 0, .high = 1, .high_excluded = true};
+  double kmm_bound = 1000;  ///< KMM: the largest weight
+  static constexpr Range kmm_bounds = allowed::between(1, 1e100);
   std::optional<double> kmm_slack;  ///< KMM: |mean weight - 1| at most this; empty: 1/sqrt(n_train)
+  static constexpr Range kmm_slacks = allowed::between(0, 1e100);
 
   int folds = 5;
   bool judge = true;  ///< report held_out_gain() where the estimate was not chosen by it

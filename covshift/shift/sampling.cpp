@@ -71,18 +71,14 @@ void check(const MatrixView& x, const BiasedSampling& options) {
   if (options.feature >= static_cast<int>(x.cols)) {
     fail_input("there is no feature {}: the data have {}", options.feature + 1, x.cols);
   }
-  if (!(options.quantile > 0 && options.quantile < 1)) {
-    fail_input("the split quantile must lie in (0, 1), not {}", options.quantile);
-  }
+  BiasedSampling::quantiles.check("the split quantile", options.quantile);
+  BiasedSampling::crossings.check("the crossing probability", options.crossing);
   for (const auto& range : {options.a, options.b, options.target_a.value_or(options.a),
                             options.target_b.value_or(options.b)}) {
     if (!(range.low > 0 && range.high >= range.low && std::isfinite(range.high))) {
       fail_input("the intervals of a and b must be positive and in order, not {} to {}", range.low,
                  range.high);
     }
-  }
-  if (!(options.crossing >= 0 && options.crossing < 1)) {
-    fail_input("the crossing probability must lie in [0, 1), not {}", options.crossing);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "covshift/base/range.hpp"
 #include "covshift/data/matrix.hpp"
 
 namespace covshift {
@@ -16,7 +17,9 @@ namespace covshift {
 struct BiasedSampling {
   int feature = -1;       ///< the column to split by; -1: drawn at random
   double quantile = 0.5;  ///< rows up to this quantile of it are the training portion
-  double crossing = 0;    ///< the probability that a row moves to the other portion
+  static constexpr Range quantiles = allowed::open_unit;
+  double crossing = 0;  ///< the probability that a row moves to the other portion
+  static constexpr Range crossings{.low = 0, .high = 1, .high_excluded = true};
   struct Interval {
     double low = 0, high = 0;
   };

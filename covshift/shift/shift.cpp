@@ -96,9 +96,7 @@ Shift Shift::fit(const Assumption& assumption, const ShiftOptions& options, cons
                  const MatrixView& train, const MatrixView& target,
                  std::span<const double> sample_weight, const GivenDensities& given_train,
                  const GivenDensities& given_target) {
-  if (!(options.view_threshold >= 0)) {
-    fail_input("the view threshold must be >= 0, not {}", options.view_threshold);
-  }
+  ShiftOptions::thresholds.check("the view threshold", options.view_threshold);
   Shift shift(views);
   shift.bias_ = options.bias;
   shift.given_ratio_ = options.given_ratio;

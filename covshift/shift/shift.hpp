@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "covshift/base/names.hpp"
+#include "covshift/base/range.hpp"
 #include "covshift/data/matrix.hpp"
 #include "covshift/data/views.hpp"
 #include "covshift/ratio/diagnostics.hpp"
@@ -39,6 +40,7 @@ struct ShiftOptions {
   bool automatic = true;
   std::vector<std::string> generalized_views;
   double view_threshold = default_view_threshold;
+  static constexpr Range thresholds = allowed::at_least_0;
   BiasAssumption bias = BiasAssumption::joint;
   RatioOptions ratio;
   /// Columns that say nothing about a shift, such as names of rows: no ratio looks at them.

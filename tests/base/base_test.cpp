@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -16,6 +17,7 @@
 #include "covshift/base/large_vector.hpp"
 #include "covshift/base/precise_sum.hpp"
 #include "covshift/base/random.hpp"
+#include "covshift/base/range.hpp"
 #include "covshift/base/sha256.hpp"
 #include "covshift/base/threads.hpp"
 
@@ -223,6 +225,29 @@ TEST(LargeVector, KeepsItsNumbersWhenResized) {
     const LargeVector copy = v;
     EXPECT_EQ(copy, v);
   }
+}
+
+TEST(Range, ChecksWhatItSays) {
+  const auto message = [](const Range& range, double x) -> std::string {
+    try {
+      range.check("it", x);
+    } catch (const Error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(allowed::positive, 1e-300), "");
+  EXPECT_EQ(message(allowed::positive, 0), "it must be a number > 0, not 0");
+  EXPECT_EQ(message(allowed::at_least_0, 0), "");
+  EXPECT_EQ(message(allowed::at_least_0, -1), "it must be a number >= 0, not -1");
+  EXPECT_EQ(message(allowed::open_unit, 1), "it must be a number in (0, 1), not 1");
+  EXPECT_EQ(message({.low = 0, .high = 1, .high_excluded = true}, 0), "");
+  EXPECT_EQ(message(allowed::between(2, 5), 6), "it must be a number from 2 to 5, not 6");
+  EXPECT_EQ(message({.low = 0, .note = "0 means none"}, -1),
+            "it must be a number >= 0 (0 means none), not -1");
+  EXPECT_EQ(message(allowed::at_least_0, std::numeric_limits<double>::infinity()),
+            "it must be a number >= 0, not inf");
+  EXPECT_EQ(message({}, std::numeric_limits<double>::quiet_NaN()), "it must be a number, not nan");
 }
 
 }  // namespace

@@ -262,7 +262,7 @@ class BadInput(ProgramTest):
 
     def test_costs(self):
         self.fit_fails(1, self.train, "--loss", "cost:" + self.write("c.csv", "0,1\n1,0\n"),
-                       says=["2", "3 classes"])
+                       says=["c.csv: the cost matrix has 2 columns", "3 classes"])
         self.fit_fails(1, self.train, "--loss", "cost:" + self.write("d.csv", "0,1,1\n1,x,1\n"),
                        says=["d.csv", "x"])
         self.fit_fails(1, self.train, "--loss", "cost:" + self.write("e.csv", "0,1,\n1,0,1\n"),
@@ -276,6 +276,9 @@ class BadInput(ProgramTest):
             self.fit_fails(1, train, "--weight", "n", says=["w.csv:5", says])
         none = self.write_rows("z.csv", self.header + ["n"], [r + ["0"] for r in self.rows])
         self.fit_fails(1, none, "--weight", "n", says=["positive weight"])
+        one = self.write("o.csv", "a,w,y\n1,1,no\n2,0,yes\n3,1,no\n4,0,yes\n")
+        self.assert_fails(1, "fit", one, "--label", "y", "--weight", "w", "-o", self.model,
+                          says=["only one class among the rows whose sample weight is not 0"])
 
     def test_tiny_weights_do_not_stop_training(self):
         for weight in ("1e-20", "1e-45", "1e-100", "1e-300"):

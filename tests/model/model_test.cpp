@@ -185,7 +185,8 @@ TEST(Certificates, AreKeptInTheModelFileWithTheScoresOfSets) {
   EXPECT_EQ(a.bound, b.bound);
   EXPECT_EQ(a.estimate, b.estimate);
   EXPECT_EQ(a.held_out, b.held_out);
-  EXPECT_EQ(describe(a, "log"), describe(b, "log"));
+  const auto game = log_game(2);
+  EXPECT_EQ(describe(a, *game), describe(b, *game));
   const Predictions p = model.predict(target);
   EXPECT_EQ(model.classifier().sets(p, 0.1), again.classifier().sets(p, 0.1));
   ModelOptions o = options("robust");
@@ -205,7 +206,7 @@ TEST(Certificates, BoundTheLossOfAMatchingAdversary) {
     EXPECT_GE(c.gap, 0);
     ASSERT_TRUE(c.target_value && c.target_risk);
     EXPECT_GT(c.finite_sample, 0);
-    const std::string statement = describe(c, model.classifier().game().name());
+    const std::string statement = describe(c, model.classifier().game());
     EXPECT_NE(statement.find("Not promised"), std::string::npos);
   }
   const Model plain = Model::fit(train, nullptr, options("lr"));

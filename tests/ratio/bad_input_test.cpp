@@ -57,10 +57,13 @@ TEST(BadInput, Options) {
   EXPECT_THAT(change([](RatioOptions& o) { o.columns = {1, 0, 1}; }), HasSubstr("column 2 twice"));
   EXPECT_THAT(change([](RatioOptions& o) { o.kernel_width = 0; }), HasSubstr("kernel width"));
   EXPECT_THAT(change([](RatioOptions& o) { o.kernel_lambda = -1; }), HasSubstr("regularisation"));
-  EXPECT_THAT(change([](RatioOptions& o) { o.centres = 0; }), HasSubstr("at least one centre"));
-  EXPECT_THAT(change([](RatioOptions& o) { o.folds = 1; }), HasSubstr("at least 2 folds"));
-  EXPECT_THAT(change([](RatioOptions& o) { o.alpha = 1; }), HasSubstr("alpha must be in [0, 1)"));
-  EXPECT_THAT(change([](RatioOptions& o) { o.kmm_bound = 0.5; }), HasSubstr(">= 1"));
+  EXPECT_THAT(change([](RatioOptions& o) { o.centres = 0; }),
+              HasSubstr("centres must be a number >= 1"));
+  EXPECT_THAT(change([](RatioOptions& o) { o.folds = 1; }),
+              HasSubstr("folds must be a number from 2"));
+  EXPECT_THAT(change([](RatioOptions& o) { o.alpha = 1; }),
+              HasSubstr("alpha must be a number in [0, 1)"));
+  EXPECT_THAT(change([](RatioOptions& o) { o.kmm_bound = 0.5; }), HasSubstr("from 1 to"));
   EXPECT_THAT(change([](RatioOptions& o) { o.kmm_slack = -1; }), HasSubstr("slack"));
   EXPECT_THAT(change([](RatioOptions& o) { o.method = static_cast<RatioMethod>(99); }),
               HasSubstr("no density ratio number 99"));
