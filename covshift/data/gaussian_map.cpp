@@ -85,11 +85,7 @@ void Standardised::apply(const DenseBlock& x, double* out) const {
   const std::size_t pitch = padded(columns());
   for (std::size_t b = 0; b < x.rows; ++b, out += pitch) {
     const double* const row = x.data + b * x.stride;
-    for (std::size_t j = 0; j < columns(); ++j) {
-      out[j] = factor_[j] == 0 ? 0
-                               : std::clamp((row[j] - mean_[j]) * factor_[j], -most_deviations,
-                                            most_deviations);
-    }
+    for (std::size_t j = 0; j < columns(); ++j) out[j] = value(j, row[j]);
     std::fill(out + columns(), out + pitch, 0.0);
   }
 }

@@ -1,10 +1,12 @@
 // What the maps with a Gaussian kernel exp(-||x - z||^2 / (2 width^2)) share.
 #pragma once
 
+#include <algorithm>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "covshift/data/feature_map.hpp"
+#include "covshift/data/scaling.hpp"
 
 namespace covshift {
 
@@ -20,6 +22,12 @@ class Standardised {
   [[nodiscard]] std::size_t columns() const { return mean_.size(); }
   /// Row b goes to out + b * padded(columns); 0 beyond the columns.
   void apply(const DenseBlock& x, double* out) const;
+  /// The standardised value of column j.
+  [[nodiscard]] double value(std::size_t j, double x) const {
+    return factor_[j] == 0
+               ? 0
+               : std::clamp((x - mean_[j]) * factor_[j], -most_deviations, most_deviations);
+  }
 
  private:
   std::vector<double> mean_;

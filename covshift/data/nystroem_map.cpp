@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "covshift/base/error.hpp"
 #include "covshift/base/row_matrix.hpp"
@@ -23,6 +24,55 @@ double squared_norm(const double* x, std::size_t n) {
   return sum;
 }
 
+/// Products of standardised rows with landmarks where most columns are 0, as those of words are:
+/// the product of a row of zeros, and what each column that is not 0 adds to it. A row of 20
+/// entries in 50,000 columns takes 20 of 50,000 multiplications for a landmark (bench/notes.md).
+class FromZero {
+ public:
+  FromZero(const Standardised& columns, const PaddedRows& landmarks)
+      : columns_(columns),
+        count_(landmarks.rows()),
+        zero_(columns.columns()),
+        product_(count_, 0.0),
+        by_column_(columns.columns() * count_) {
+    for (std::size_t j = 0; j < zero_.size(); ++j) {
+      zero_[j] = columns.value(j, 0);
+      squared_norm_ += zero_[j] * zero_[j];
+      for (std::size_t l = 0; l < count_; ++l) {
+        by_column_[j * count_ + l] = landmarks.row(l)[j];
+        product_[l] += zero_[j] * landmarks.row(l)[j];
+      }
+    }
+  }
+
+  /// False if too many columns are not 0. Otherwise the products, to out[l * stride], and the
+  /// row's squared norm.
+  bool products(const double* row, double* out, std::size_t stride, double& squared_norm) const {
+    const auto zeros = static_cast<std::size_t>(std::count(row, row + zero_.size(), 0.0));
+    if ((zero_.size() - zeros) * 8 > zero_.size()) return false;
+    std::vector<double> sum = product_;
+    squared_norm = squared_norm_;
+    for (std::size_t j = 0; j < zero_.size(); ++j) {
+      if (row[j] == 0) continue;
+      const double z = columns_.value(j, row[j]);
+      const double more = z - zero_[j];
+      squared_norm += more * (z + zero_[j]);
+      const double* const landmark = by_column_.data() + j * count_;
+      for (std::size_t l = 0; l < count_; ++l) sum[l] += more * landmark[l];
+    }
+    for (std::size_t l = 0; l < count_; ++l) out[l * stride] = sum[l];
+    return true;
+  }
+
+ private:
+  Standardised columns_;
+  std::size_t count_;
+  std::vector<double> zero_;  ///< a row of zeros, standardised
+  double squared_norm_ = 0;
+  std::vector<double> product_;    ///< of that row with each landmark
+  std::vector<double> by_column_;  ///< the landmarks' values of a column together
+};
+
 class Nystroem final : public FeatureMap {
  public:
   /// `projection`: a row of weights of the kernels for each output.
@@ -36,6 +86,8 @@ class Nystroem final : public FeatureMap {
     for (std::size_t l = 0; l < landmarks_.rows(); ++l) {
       squared_norms_.push_back(squared_norm(landmarks_.row(l), landmarks_.columns));
     }
+    constexpr std::size_t many = 1000;
+    if (columns_.columns() >= many) from_zero_.emplace(columns_, landmarks_);
   }
 
   [[nodiscard]] std::size_t outputs() const override { return centre_.size(); }
@@ -68,18 +120,11 @@ class Nystroem final : public FeatureMap {
 
   /// Kernels of the rows with the landmarks: row b at b * padded(landmarks), 0 beyond.
   [[nodiscard]] std::vector<double> kernel_rows(const DenseBlock& x) const {
-    const std::size_t pitch = padded(columns_.columns());
     const std::size_t count = landmarks_.rows();
-    std::vector<double> z(block_rows * pitch);
-    columns_.apply(x, z.data());
     // -||z - l||^2 / (2 width^2) = (z'l - ||z||^2/2 - ||l||^2/2) / width^2
     std::vector<double> product(count * block_rows);
-    kernels().times({z.data(), pitch, x.rows, columns_.columns()}, landmarks_.values.data(), count,
-                    product.data());
     std::vector<double> half(block_rows, 0.0);
-    for (std::size_t b = 0; b < x.rows; ++b) {
-      half[b] = squared_norm(z.data() + b * pitch, pitch) / 2;
-    }
+    products(x, product, half);
     const double precision = 1 / (width_ * width_);
     for (std::size_t l = 0; l < count; ++l) {
       for (std::size_t b = 0; b < x.rows; ++b) {
@@ -96,6 +141,37 @@ class Nystroem final : public FeatureMap {
     }
     return rows;
   }
+  /// Products of the standardised rows with the landmarks, row b of landmark l at l * block_rows +
+  /// b, and half the rows' squared norms. What becomes of a row does not depend on the others.
+  void products(const DenseBlock& x, std::vector<double>& product,
+                std::vector<double>& half) const {
+    const std::size_t pitch = padded(columns_.columns());
+    std::vector<std::size_t> dense;
+    for (std::size_t b = 0; b < x.rows; ++b) {
+      double norm = 0;
+      if (from_zero_ &&
+          from_zero_->products(x.data + b * x.stride, product.data() + b, block_rows, norm)) {
+        half[b] = norm / 2;
+      } else {
+        dense.push_back(b);
+      }
+    }
+    if (dense.empty()) return;
+    std::vector<double> z(block_rows * pitch);
+    for (std::size_t d = 0; d < dense.size(); ++d) {
+      double* const row = z.data() + d * pitch;
+      columns_.apply({x.data + dense[d] * x.stride, x.stride, 1, x.columns}, row);
+      half[dense[d]] = squared_norm(row, pitch) / 2;
+    }
+    std::vector<double> own(landmarks_.rows() * block_rows);
+    kernels().times({z.data(), pitch, dense.size(), columns_.columns()}, landmarks_.values.data(),
+                    landmarks_.rows(), own.data());
+    for (std::size_t l = 0; l < landmarks_.rows(); ++l) {
+      for (std::size_t d = 0; d < dense.size(); ++d) {
+        product[l * block_rows + dense[d]] = own[l * block_rows + d];
+      }
+    }
+  }
   void normalise_by(const Normalisation& normal) {
     for (double& weight : projection_.values) weight *= normal.scale;
     for (std::size_t j = 0; j < centre_.size(); ++j) centre_[j] = normal.scale * normal.centre[j];
@@ -108,6 +184,7 @@ class Nystroem final : public FeatureMap {
   PaddedRows projection_;
   std::vector<double> centre_;
   std::vector<double> squared_norms_;  ///< of the landmarks
+  std::optional<FromZero> from_zero_;  ///< where there are many columns
 };
 
 /// D^-1/2 V', the largest eigenvalue first; the largest entry of each row by magnitude is positive.

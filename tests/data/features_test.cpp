@@ -314,6 +314,43 @@ TEST(Maps, LandmarksAreMeansOfClusters) {
   EXPECT_NEAR(found[2], std::min(8.0, 8 * factor), 1e-12);
 }
 
+/// Rows of mostly zeros take another way from 1,000 columns on: a column of zeros more must change
+/// nothing, whether rows are mapped together or alone.
+TEST(Maps, NystroemOfManyColumnsIsThatOfFew) {
+  constexpr std::size_t few = 999;
+  const std::size_t rows = 70;
+  Random random(17);
+  Matrix x = dense(rows, few, std::vector<double>(rows * few, 0.0));
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::size_t entries = i % 10 == 0 ? 600 : 20;  // some rows are full
+    for (std::size_t e = 0; e < entries; ++e) {
+      x.values[i * few + random.below(few)] = 1 + random.normal();
+    }
+  }
+  Matrix wide = dense(rows, few + 1, std::vector<double>(rows * (few + 1), 0.0));
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::vector<double> own = row(x, i);
+    std::copy(own.begin(), own.end(),
+              wide.values.begin() + static_cast<std::ptrdiff_t>(i * wide.cols));
+  }
+  const Features narrow_map =
+      Features::fit(one_view(few, "nystroem:15"), {x.view(), {}, nullptr, 0});
+  const Features wide_map =
+      Features::fit(one_view(few + 1, "nystroem:15"), {wide.view(), {}, nullptr, 0});
+  const Matrix expected = narrow_map.apply(x.view());
+  const Matrix found = wide_map.apply(wide.view());
+  const Matrix sparse = wide_map.apply(as_sparse(wide).view());
+  ASSERT_EQ(found.cols, expected.cols);
+  for (std::size_t i = 0; i < found.values.size(); ++i) {
+    ASSERT_NEAR(found.values[i], expected.values[i], 1e-9) << i;
+    ASSERT_EQ(found.values[i], sparse.values[i]) << i;
+  }
+  for (const std::size_t i : {0UL, 1UL, 20UL, 33UL}) {
+    const Matrix alone = wide_map.apply(dense(1, wide.cols, row(wide, i)).view());
+    EXPECT_EQ(row(alone, 0), row(found, i)) << i;
+  }
+}
+
 TEST(Maps, WithLandmarksChangeLittleWithTheData) {
   const Matrix x = normal_rows(300, 4, 12);
   Random random(1);
