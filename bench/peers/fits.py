@@ -25,6 +25,7 @@ SHAPES = {
     "1,200 x 400": (1_200, 1_500, 400, None),
     "sparse 200,000 x 50,000": (200_000, 50_000, 50_000, 20),
 }
+MINUTES = {"sparse 200,000 x 50,000"}  # a fit takes minutes: one run
 IDS = "600 rows, id and date"
 
 
