@@ -335,8 +335,16 @@ TEST(Maps, NystroemOfManyColumnsIsThatOfFew) {
   }
   const Features narrow_map =
       Features::fit(one_view(few, "nystroem:15"), {x.view(), {}, nullptr, 0});
-  const Features wide_map =
-      Features::fit(one_view(few + 1, "nystroem:15"), {wide.view(), {}, nullptr, 0});
+  nlohmann::json json = narrow_map.to_json();
+  const auto packed = json[0]["landmarks"].get<std::vector<double>>();
+  std::vector<double> landmarks;
+  for (std::size_t j = 0; j < packed.size(); ++j) {
+    landmarks.push_back(packed[j]);
+    if (j % few == few - 1) landmarks.push_back(0);
+  }
+  json[0]["landmarks"] = landmarks;
+  for (const char* member : {"mean", "factor"}) json[0]["columns"][member].push_back(0.0);
+  const Features wide_map = Features::from_json(json, one_view(few + 1, "nystroem:15"));
   const Matrix expected = narrow_map.apply(x.view());
   const Matrix found = wide_map.apply(wide.view());
   const Matrix sparse = wide_map.apply(as_sparse(wide).view());
