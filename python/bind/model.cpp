@@ -78,7 +78,7 @@ nb::object loss(const Model& model) {
 
 std::string certificate(const Model& model) {
   const Certificate& c = model.classifier().certificate();
-  return to_json(c, describe(c, model.classifier().game().name())).dump();
+  return to_json(c, describe(c, model.classifier().game())).dump();
 }
 
 /// (name, columns, kl, generalized), with the columns of the data, not of their encoding.
