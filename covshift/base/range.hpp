@@ -27,8 +27,13 @@ struct Range {
 
 namespace allowed {
 inline constexpr Range positive{.low = 0, .low_excluded = true};
-inline constexpr Range at_least_0{.low = 0};
+constexpr Range at_least(double low) { return {.low = low}; }
 constexpr Range between(double low, double high) { return {.low = low, .high = high}; }
+/// Up to, but not, the second.
+constexpr Range below(double low, double high) {
+  return {.low = low, .high = high, .high_excluded = true};
+}
+inline constexpr Range at_least_0 = at_least(0);
 /// Of a promise. Quantiles of Student's t overflow where the other side of 1 is lost to rounding.
 inline constexpr Range probability = between(1e-9, 1 - 1e-9);
 inline constexpr Range open_unit{.low = 0, .high = 1, .low_excluded = true, .high_excluded = true};

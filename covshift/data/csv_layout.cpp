@@ -165,14 +165,26 @@ void check_row_names(const std::string& path, std::size_t line, std::size_t widt
       path, line, width, width + 1);
 }
 
+/// Digits, letters, signs and quotes are parts of fields.
+bool can_delimit(char c) {
+  constexpr std::string_view delimiters = ",;|\t !#$%&'()*/:<=>?@[\\]^_`{}~";
+  return delimiters.find(c) != delimiters.npos;
+}
+
 /// Spreadsheets put the delimiter on a first line of its own, such as sep=; which this skips.
-/// Returns the length of that line, 0 if there is none.
-std::size_t separator_line(std::string_view text, char& delimiter) {
+/// Returns its length, 0 if there is none.
+std::size_t separator_line(const std::string& path, std::string_view text, char& delimiter) {
   constexpr std::string_view start = "sep=";
   const std::size_t end = text.find('\n');
   if (!text.starts_with(start) || end == text.npos) return 0;
   const std::string_view line = text.substr(0, end - (text[end - 1] == '\r' ? 1 : 0));
   if (line.size() != start.size() + 1) return 0;
+  if (!can_delimit(line.back())) {
+    fail_input(
+        "{}:1: the delimiter that sep= names may be a part of fields; write the file with another, "
+        "such as sep=;",
+        path);
+  }
   if (delimiter == '\0') delimiter = line.back();
   return end + 1;
 }
@@ -238,7 +250,7 @@ CsvLayout detect_csv_layout(ByteSource& source, const ReadOptions& options, std:
   check_line_ends(path, head);
   std::size_t text_start = head.starts_with(byte_order_mark) ? byte_order_mark.size() : 0;
   char delimiter = options.delimiter;
-  text_start += separator_line(std::string_view(head).substr(text_start), delimiter);
+  text_start += separator_line(path, std::string_view(head).substr(text_start), delimiter);
 
   std::size_t record_start = text_start;
   std::size_t record_end = 0;

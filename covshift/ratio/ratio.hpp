@@ -85,9 +85,9 @@ struct RatioOptions {
   std::optional<double> kernel_lambda;
   static constexpr Range kernel_values = allowed::between(1e-100, 1e100);  ///< squares stay finite
   std::size_t centres = 100;  ///< of uLSIF, RuLSIF and KLIEP: number of target rows, at most all
-  static constexpr Range centre_counts{.low = 1};
+  static constexpr Range centre_counts = allowed::at_least(1);
   double alpha = 0.1;  ///< RuLSIF only: P_test / (alpha P_test + (1 - alpha) P_train)
-  static constexpr Range alphas{.low = 0, .high = 1, .high_excluded = true};
+  static constexpr Range alphas = allowed::below(0, 1);
   double kmm_bound = 1000;  ///< KMM: the largest weight
   static constexpr Range kmm_bounds = allowed::between(1, 1e100);
   std::optional<double> kmm_slack;  ///< KMM: |mean weight - 1| at most this; empty: 1/sqrt(n_train)

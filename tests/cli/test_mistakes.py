@@ -107,6 +107,9 @@ class Mistakes(MessageTest):
         with open(self.model, encoding="utf-8") as file:
             columns = json.load(file)["body"]["encoder"]["columns"]
         self.assertEqual([column["name"] for column in columns], ["a", "b"])
+        for part_of_numbers in "2e.-":
+            self.says(1, "covshift: s.csv:1: the delimiter that sep= names may be a part of fields; write the file with another, "
+                      "such as sep=;\n", "fit", self.write("s.csv", f"sep={part_of_numbers}\n" + text), "--label", "y", "-o", self.model)
         self.says(1, "covshift: h.csv:2: there are no rows of data after the header; add rows, or say --header no if the first "
                   "line is data\n", "fit", self.write("h.csv", "a,y\n"), "--label", "y", "-o", self.model)
 
