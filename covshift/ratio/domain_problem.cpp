@@ -11,7 +11,11 @@ namespace covshift {
 namespace {
 
 constexpr std::size_t dense_limit = 500;  // columns; sparse rows of fewer are read densely
-constexpr double polish_work = 2e9;       // rows times columns squared
+// Rows times columns squared up to which all of Newton's last steps are made. Beyond it one step
+// is, if there are few columns: a Hessian then takes no longer than a few passes. Without it, the
+// objective of 4,000,000 x 50 differed by 4e-9 between one process and two.
+constexpr double polish_work = 2e9;
+constexpr std::size_t polish_columns = 64;
 // Numbers up to which rows are copied: passes over what the cache holds are faster without
 // subtracting the centre.
 constexpr std::size_t copied = std::size_t{1} << 21U;
@@ -207,30 +211,41 @@ std::optional<DomainProblem::Factored> DomainProblem::factor(double lambda,
   return factored;
 }
 
+Eigen::VectorXd DomainProblem::gradient(const Fit& fit, double lambda,
+                                        std::span<const double> log_odds, int threads) const {
+  const auto d = static_cast<Eigen::Index>(dims());
+  const Lanes lanes(size());
+  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(d + 1, static_cast<Eigen::Index>(lanes.count));
+  lanes.each(threads, [&](std::size_t first, std::size_t last, std::size_t lane) {
+    std::vector<double> buffer;
+    double* sum = sums.col(static_cast<Eigen::Index>(lane)).data();
+    for (std::size_t i = first; i < last; ++i) {
+      const double p = 1 / (1 + std::exp(is_target(i) ? log_odds[i] : -log_odds[i]));
+      const double residual = weight_[i] / total_ * (is_target(i) ? -p : p);
+      each(i, buffer, [&](std::size_t j, double value) { sum[j] += residual * value; });
+      sum[d] += residual;
+    }
+  });
+  Eigen::VectorXd out = sums.rowwise().sum();
+  sum_over(reducer_, {out.data(), dims() + 1});
+  for (Eigen::Index j = 0; j < d; ++j) out[j] += 2 * lambda * fit.weights[j];
+  return out;
+}
+
 void DomainProblem::polish(Fit& fit, double lambda, int threads) const {
   const auto columns = static_cast<double>(dims() + 1);
   const double size_of_all = sum_over(reducer_, static_cast<double>(size()));
-  if (size_of_all * columns * columns > polish_work) return;
+  const bool little = size_of_all * columns * columns <= polish_work;
+  if (!little && dims() > polish_columns) return;
   const auto d = static_cast<Eigen::Index>(dims());
-  std::vector<double> buffer;
   double last = 1e-3;
-  for (int step = 0; step < 4; ++step) {
+  for (int step = 0; step < (little ? 4 : 1); ++step) {
     const std::vector<double> odds = log_odds(fit, threads);
     const std::optional<Factored> factored = factor(lambda, odds, threads);
     if (!factored) return;
-    Eigen::VectorXd gradient = Eigen::VectorXd::Zero(d + 1);
-    for (std::size_t i = 0; i < size(); ++i) {
-      const double p = 1 / (1 + std::exp(is_target(i) ? odds[i] : -odds[i]));
-      const double residual = weight_[i] / total_ * (is_target(i) ? -p : p);
-      each(i, buffer, [&](std::size_t j, double value) {
-        gradient[static_cast<Eigen::Index>(j)] += residual * value;
-      });
-      gradient[d] += residual;
-    }
-    sum_over(reducer_, {gradient.data(), dims() + 1});
-    for (Eigen::Index j = 0; j < d; ++j) gradient[j] += 2 * lambda * fit.weights[j];
+    const Eigen::VectorXd slope = gradient(fit, lambda, odds, threads);
     const Eigen::VectorXd move =
-        factored->scale.cwiseProduct(factored->root.solve(factored->scale.cwiseProduct(gradient)));
+        factored->scale.cwiseProduct(factored->root.solve(factored->scale.cwiseProduct(slope)));
     const double largest = move.lpNorm<Eigen::Infinity>();
     if (!(largest < last)) return;  // as close as rounding lets it come
     last = largest / 2;

@@ -41,8 +41,8 @@ class DomainProblem {
                                          const Fit* start = nullptr,
                                          std::span<const double> weight = {}) const;
 
-  /// Newton's last steps with the factored Hessian, to the last digits; nothing where that is much
-  /// work. The gap, an absolute number, does not see them where lambda is tiny.
+  /// Newton's last steps with the factored Hessian, to the last digits; one or none where that is
+  /// much work. The gap, an absolute number, does not see them where lambda is tiny.
   void polish(Fit& fit, double lambda, int threads) const;
 
   [[nodiscard]] std::size_t size() const { return labels_.size(); }
@@ -67,6 +67,9 @@ class DomainProblem {
   };
   [[nodiscard]] std::optional<Factored> factor(double lambda, std::span<const double> log_odds,
                                                int threads) const;
+  /// In u, then b.
+  [[nodiscard]] Eigen::VectorXd gradient(const Fit& fit, double lambda,
+                                         std::span<const double> log_odds, int threads) const;
   void centre();
   void copy();
   /// Calls f(column, value) for the entries of row i.
