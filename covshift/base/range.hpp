@@ -29,8 +29,8 @@ namespace allowed {
 inline constexpr Range positive{.low = 0, .low_excluded = true};
 constexpr Range at_least(double low) { return {.low = low}; }
 constexpr Range between(double low, double high) { return {.low = low, .high = high}; }
-/// Up to, but not, the second.
-constexpr Range below(double low, double high) {
+/// Without its end.
+constexpr Range half_open(double low, double high) {
   return {.low = low, .high = high, .high_excluded = true};
 }
 inline constexpr Range at_least_0 = at_least(0);

@@ -87,7 +87,7 @@ struct RatioOptions {
   std::size_t centres = 100;  ///< of uLSIF, RuLSIF and KLIEP: number of target rows, at most all
   static constexpr Range centre_counts = allowed::at_least(1);
   double alpha = 0.1;  ///< RuLSIF only: P_test / (alpha P_test + (1 - alpha) P_train)
-  static constexpr Range alphas = allowed::below(0, 1);
+  static constexpr Range alphas = allowed::half_open(0, 1);
   double kmm_bound = 1000;  ///< KMM: the largest weight
   static constexpr Range kmm_bounds = allowed::between(1, 1e100);
   std::optional<double> kmm_slack;  ///< KMM: |mean weight - 1| at most this; empty: 1/sqrt(n_train)

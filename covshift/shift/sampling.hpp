@@ -19,7 +19,7 @@ struct BiasedSampling {
   double quantile = 0.5;  ///< rows up to this quantile of it are the training portion
   static constexpr Range quantiles = allowed::open_unit;
   double crossing = 0;  ///< the probability that a row moves to the other portion
-  static constexpr Range crossings = allowed::below(0, 1);
+  static constexpr Range crossings = allowed::half_open(0, 1);
   struct Interval {
     double low = 0, high = 0;
   };
