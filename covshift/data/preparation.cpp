@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/error.hpp"
@@ -286,7 +287,9 @@ void Preparation::learn_scale(const MatrixView& train, std::span<const double> w
 
 void Preparation::apply(PreparedRows& rows, const char* what, int threads) const {
   const bool owned = rows.own.rows > 0;
-  if (owned) {
+  if (owned && rows.single_precision) {
+    scale_to_floats(rows);
+  } else if (owned) {
     scaler_.apply(rows.own);
     rows.features = rows.own.view();
   } else if (scaler_.kind() != ScaleKind::none) {
@@ -295,6 +298,21 @@ void Preparation::apply(PreparedRows& rows, const char* what, int threads) const
   }
   Rows(rows.features, {}).check(what, threads);
   rows.features.finite = true;
+}
+
+void Preparation::scale_to_floats(PreparedRows& rows) const {
+  const MatrixView all = rows.features;
+  const std::size_t block_rows = (std::size_t{1} << 16U) / all.cols + 1;
+  rows.floats.reserve(rows.own.values.size());
+  for (std::size_t first = 0; first < all.rows; first += block_rows) {
+    const Matrix block = scaler_.scaled(slice(all, first, std::min(block_rows, all.rows - first)));
+    for (const double x : block.values) {
+      constexpr double most = std::numeric_limits<float>::max();
+      rows.floats.push_back(static_cast<float>(std::isfinite(x) ? std::clamp(x, -most, most) : x));
+    }
+  }
+  rows.own = {};
+  rows.features = MatrixView::dense(rows.floats.data(), all.rows, all.cols);
 }
 
 void Preparation::each_block(

@@ -83,8 +83,11 @@ struct PreparedRows {
   PreparedRows& operator=(PreparedRows&&) = default;
   ~PreparedRows() = default;
 
-  MatrixView features;  ///< in the caller's memory or in `own`
+  MatrixView features;  ///< in the caller's memory, in `own` or in `floats`
   Matrix own;
+  /// Asks that `own`, which is dense, be replaced by `floats` when it is scaled.
+  bool single_precision = false;
+  std::vector<float, LargeAllocator<float>> floats;
   std::vector<int> labels;                 ///< training rows only
   std::vector<double> weight;              ///< training rows only; empty: 1
   std::vector<double> log_ratio;           ///< from the ratio column, if there is one
@@ -158,6 +161,9 @@ class Preparation {
 
  private:
   Preparation() = default;
+
+  /// Replaces the rows of `own` by scaled ones in `floats`.
+  void scale_to_floats(PreparedRows& rows) const;
 
   struct Columns {
     std::string label, weight, ratio, generalization;

@@ -11,18 +11,23 @@
 namespace covshift {
 namespace {
 
-std::vector<std::uint64_t> sums_of(const PreparedRows& rows, int threads) {
+template <typename Bits, typename Numbers>
+std::vector<std::uint64_t> sums_of(const Numbers& x, int threads) {
   constexpr std::size_t block = std::size_t{1} << 21U;
-  const LargeVector& x = rows.own.values;
   std::vector<std::uint64_t> sums((x.size() + block - 1) / block);
   parallel_tasks(threads, sums.size(), [&](std::size_t k) {
     std::uint64_t sum = k;
     for (std::size_t i = k * block; i < std::min(x.size(), (k + 1) * block); ++i) {
-      sum = (std::rotl(sum, 5) ^ std::bit_cast<std::uint64_t>(x[i])) * 0x9e3779b97f4a7c15;
+      sum = (std::rotl(sum, 5) ^ std::bit_cast<Bits>(x[i])) * 0x9e3779b97f4a7c15;
     }
     sums[k] = sum;
   });
   return sums;
+}
+
+std::vector<std::uint64_t> sums_of(const PreparedRows& rows, int threads) {
+  return rows.floats.empty() ? sums_of<std::uint64_t>(rows.own.values, threads)
+                             : sums_of<std::uint32_t>(rows.floats, threads);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ void Examples::grams(int count, const MomentWeights& fill,
       std::min((std::size_t{1} << 25U) / (d * pitch * count), size() / 1024) + 1;
   const std::size_t lanes = std::min(ScaledRows::lanes(), room);
   std::vector<std::vector<double>> partial(lanes);  // the rows of the lower triangles
-  parallel_tasks(threads(), lanes, [&](std::size_t lane) {
+  in_turn(lanes, [&](std::size_t lane) {
     const std::size_t end = size() * (lane + 1) / lanes;
     partial[lane].assign(count * d * pitch, 0.0);
     std::vector<double> rows(block_rows * pitch);
@@ -157,7 +157,7 @@ double Examples::moments_times(const RowMatrix& x, RowMatrix& out) const {
 
   std::vector<LargeVector> sums(lanes);
   std::vector<std::vector<double>> sums_of_bias(lanes);
-  parallel_tasks(threads(), lanes, [&](std::size_t lane) {
+  in_turn(lanes, [&](std::size_t lane) {
     LargeVector& sum = sums[lane];
     sum.assign(room, 0.0);
     sums_of_bias[lane].assign(count, 0.0);

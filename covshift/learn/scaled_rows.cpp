@@ -128,9 +128,16 @@ ScaledRows::ScaledRows(const ScaledFeatures& features, int labels, int threads,
   block_ = std::clamp<std::size_t>(cache / (cols_ + 1) / 4 * 4, 4, block_rows);
 }
 
+void ScaledRows::in_turn(std::size_t lanes, const std::function<void(std::size_t)>& body) const {
+  const bool backwards = backwards_;
+  backwards_ = !backwards;
+  parallel_tasks(threads_, lanes,
+                 [&](std::size_t task) { body(backwards ? lanes - 1 - task : task); });
+}
+
 void ScaledRows::each_lane(
     const std::function<void(std::size_t, std::size_t, std::size_t)>& body) const {
-  parallel_tasks(threads_, lanes_, [&](std::size_t lane) {
+  in_turn(lanes_, [&](std::size_t lane) {
     body(size() * lane / lanes_, size() * (lane + 1) / lanes_, lane);
   });
 }

@@ -1,6 +1,7 @@
 // Scaled rows of features, and their products with weights.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -97,6 +98,10 @@ class ScaledRows {
   /// Rows of zhat without the bias: in the caller's memory if possible, otherwise in `work`.
   DenseBlock dense_block(std::size_t first, std::size_t n, Workspace& work) const;
   SparseRow sparse_row(std::size_t i, Workspace& work) const;
+  /// body(lane) for every lane of a pass over the rows. Every other pass goes backwards: of rows on
+  /// disk that do not fit in memory, the last ones that were read are still there
+  /// (docs/large-data.md: a fifth to a third less time).
+  void in_turn(std::size_t lanes, const std::function<void(std::size_t)>& body) const;
   /// Sets packed sums to 0.
   void zero(Packed& packed, bool contrasts) const;
   void times_transposed(std::size_t first, std::size_t n, const double* rows, Packed& out,
@@ -123,6 +128,7 @@ class ScaledRows {
   std::size_t cols_;
   std::size_t size_;
   std::size_t lanes_ = 1;
+  mutable std::atomic<bool> backwards_ = false;  // the next pass
   std::size_t block_ = block_rows;               // examples per block: fewer if rows are long
   std::optional<std::vector<std::size_t>> row_;  // none: example i is row i
   bool in_place_;                                // kernels read the caller's rows

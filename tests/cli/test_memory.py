@@ -66,6 +66,7 @@ class MemoryTest(ProgramTest):
         self.assertEqual(memory["file_passes"], 3)  # `code` holds text late
         self.assertEqual(memory["limit"], 4 << 20)
         self.assertEqual(memory["cache_bytes"], 8 * 9000 * 16)
+        self.assertFalse(memory["single_precision"])
         self.assertEqual(report["engine"]["name"], "disk")
         self.assertGreater(report["engine"]["passes"], 5)
         self.assertAlmostEqual(report["objective"], whole["objective"], delta=1e-9 * whole["objective"])
@@ -82,6 +83,31 @@ class MemoryTest(ProgramTest):
                 self.assertAlmostEqual(two[key], value, places=6, msg=key)
             elif key != "confusion":
                 self.assertEqual(two[key], value, key)
+
+    def test_rows_beyond_the_limit_take_half_the_cache(self):
+        rng = random.Random(5)
+
+        def table(name, rows, shift):
+            lines = []
+            for _ in range(rows):
+                x = [rng.gauss(shift, 1) for _ in range(60)]
+                lines.append(",".join(f"{1e6 + v:.9f}" for v in x) + f",{int(x[0] + x[1] + rng.gauss(0, 1) > 0)}")
+            header = ",".join(f"x{k}" for k in range(60)) + ",y\n"
+            return self.write(name, header + "\n".join(lines) + "\n")
+
+        train, target = table("train.csv", 2000, 0), table("new.csv", 1000, 0.5)
+        whole = self.run_json("fit", train, "--target", target, *FIT, "-o", self.path("a.json"))
+        common = ["fit", train, "--target", target, *FIT, "--json", "-o", self.path("b.json"), "--memory"]
+        for limit, flags, size in (("1M", [], 4), ("2M", [], 8), ("1M", ["--scale", "none"], 8)):
+            result = self.run_ok(*common, limit, *flags)
+            report = json.loads(result.stdout)
+            self.assertEqual(report["memory"]["cache_bytes"], size * 3000 * 60)
+            self.assertEqual(report["memory"]["single_precision"], size == 4)
+            self.assertEqual("kept in single precision" in result.stderr, size == 4)
+            if not flags:
+                self.assertAlmostEqual(report["objective"], whole["objective"], delta=1e-7 * whole["objective"])
+                self.assertAlmostEqual(report["certificate"]["bound"], whole["certificate"]["bound"], places=6)
+                self.assert_close("a.json", "b.json", target)
 
     def test_packed_files_and_standard_input(self):
         train, target = self.make(800)
