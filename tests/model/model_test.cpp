@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "covshift/base/error.hpp"
@@ -334,6 +335,41 @@ TEST(Preparations, DoNotCopyAnUnscaledMatrix) {
   preparation.fit(rows, nullptr);
   EXPECT_EQ(std::get<DenseRows<double>>(rows.features.storage).data, train.x.data());
   EXPECT_TRUE(rows.features.finite);
+}
+
+TEST(Preparations, KeepScaledRowsAsFloatsIfAsked) {
+  const Table train = table(3000, 0, 1);
+  Preparation preparation(train, options("robust"));
+  PreparedRows expected = preparation.encode_training(train);
+  preparation.fit(expected, nullptr);
+  PreparedRows rows = preparation.encode_training(train);
+  rows.single_precision = true;
+  preparation.fit(rows, nullptr);
+  EXPECT_EQ(rows.own.rows, 0U);
+  EXPECT_TRUE(rows.features.finite);
+  const auto& own = std::get<DenseRows<float>>(rows.features.storage);
+  ASSERT_EQ(rows.features.rows * rows.features.cols, expected.own.values.size());
+  for (std::size_t k = 0; k < expected.own.values.size(); ++k) {
+    EXPECT_EQ(own.data[k], static_cast<float>(expected.own.values[k])) << k;
+  }
+
+  // What floats cannot hold is cut; what no double can is still an error that names the row.
+  const std::vector<double> x = {0, 1e-150, 0};
+  PreparationOptions unit;
+  unit.scale = ScaleKind::unit;
+  Preparation narrow(MatrixView::dense(x.data(), 3, 1), unit);
+  const auto scaled = [&](double value) {
+    PreparedRows far;
+    far.own = {2, 1, false, {0, value}, {}, {}};
+    far.features = far.own.view();
+    far.single_precision = true;
+    PreparedRows near = narrow.encode(MatrixView::dense(x.data(), 3, 1));
+    narrow.fit(near, &far);
+    return far.floats[1];
+  };
+  EXPECT_EQ(scaled(1e-50), std::numeric_limits<float>::max());
+  EXPECT_NE(message_of([&] { (void)scaled(1e200); }).find("feature 1 of row 2 is inf"),
+            std::string::npos);
 }
 
 TEST(Preparations, NameTheRowWhereScalingOverflows) {
