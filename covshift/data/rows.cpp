@@ -255,19 +255,19 @@ std::vector<std::size_t> row_order(const Rows& rows, std::span<const double> wei
   return sorted(positive_rows(rows, weight), hashes(rows, seed));
 }
 
-bool are_cells(std::size_t different, double total) {
+bool Repeats::cells() const {
   constexpr std::size_t few_rows = 8;
   constexpr double many_copies = 20;
-  return different < few_rows || total > many_copies * static_cast<double>(different);
+  return different < few_rows || total > many_copies * static_cast<double>(different) ||
+         (mixed >= few_rows && 2 * mixed > repeated);
 }
 
-std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
-                         std::span<const int> label, int threads) {
+Copies copies(const Rows& rows, std::span<const double> weight, std::span<const int> label,
+              int threads) {
   constexpr std::size_t opening = 8;  // columns: a cache line
   std::vector<std::size_t> order = positive_rows(rows, weight);
-  double total = 0;
-  for (const std::size_t i : order) total += weight.empty() ? 1 : weight[i];
-  std::size_t different = order.size();
+  Repeats repeats{.different = order.size()};
+  for (const std::size_t i : order) repeats.total += weight.empty() ? 1 : weight[i];
   std::vector<std::uint64_t> key(rows.size());
   const auto narrow_down = [&](const Rows& by) {
     fingerprints(by, order, threads, key);
@@ -281,29 +281,55 @@ std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
   }
   narrow_down(rows);
   order = sorted(std::move(order), key);
-  std::vector<Copy> found;
-  different -= order.size();  // rows without a copy
+  Copies found;
+  repeats.different -= order.size();  // rows without a copy
   RowBuffer buffer;
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     while (end < order.size() && key[order[end]] == key[order[begin]]) ++end;
+    if (end - begin == 1) {
+      ++repeats.different;
+      continue;
+    }
     // Rows with the same hash are almost always equal; compare them to be sure.
-    std::map<std::pair<int, Entries>, std::size_t> seen;
+    std::map<Entries, std::map<int, std::size_t>> seen;
     for (std::size_t k = begin; k < end; ++k) {
       const std::size_t i = order[k];
-      if (end - begin == 1) break;
       const int y = label.empty() ? 0 : label[i];
-      const std::size_t first = seen.try_emplace({y, entries(rows, i, buffer)}, i).first->second;
-      if (first != i) found.push_back({i, first});
+      const std::size_t first = seen[entries(rows, i, buffer)].try_emplace(y, i).first->second;
+      if (first != i) found.copies.push_back({i, first});
     }
-    different += std::max<std::size_t>(1, seen.size());
+    for (const auto& [input, originals] : seen) repeats.different += originals.size();
+    repeats.repeated += 1;
+    repeats.mixed += seen.begin()->second.size() > 1 ? 1 : 0;
   }
-  if (are_cells(different, total)) return {};
+  found.cells = repeats.cells();
+  if (found.cells) found.copies.clear();
   return found;
+}
+
+bool share_cells(const Rows& a, std::span<const double> weight_a, const Rows& b, int threads) {
+  std::vector<std::pair<std::uint64_t, bool>> rows;
+  const auto add = [&](const Rows& from, std::span<const double> weight, bool second) {
+    std::vector<std::uint64_t> key(from.size());
+    const std::vector<std::size_t> list = positive_rows(from, weight);
+    fingerprints(from, list, threads, key);
+    for (const std::size_t i : list) rows.emplace_back(key[i], second);
+  };
+  add(a, weight_a, false);
+  add(b, {}, true);
+  std::sort(rows.begin(), rows.end());
+  Repeats repeats{.different = rows.size()};  // whether equal rows are the rule each sample tells
+  for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+    while (end < rows.size() && rows[end].first == rows[begin].first) ++end;
+    repeats.repeated += end - begin > 1 ? 1 : 0;
+    repeats.mixed += rows[begin].second != rows[end - 1].second ? 1 : 0;
+  }
+  return repeats.cells();
 }
 
 std::vector<double> merge_copies(const Rows& rows, std::span<const double> weight,
                                  std::span<const int> label, int threads) {
-  const std::vector<Copy> found = copies(rows, weight, label, threads);
+  const std::vector<Copy> found = copies(rows, weight, label, threads).copies;
   if (found.empty() && weight.empty()) return {};
   std::vector<double> merged(weight.begin(), weight.end());
   merged.resize(rows.size(), 1.0);

@@ -140,12 +140,28 @@ struct Copy {
   std::size_t row;
   std::size_t of;
 };
-/// Whether equal rows are the rule (fewer than 8 different rows, or more than 20 of each on
-/// average): then they are cells of a table rather than copies.
-bool are_cells(std::size_t different, double total);
-/// All copies, none if they are cells. Rows of weight 0 are ignored.
-std::vector<Copy> copies(const Rows& rows, std::span<const double> weight,
-                         std::span<const int> label, int threads = 1);
+/// How often rows are equal, and whether by chance: then they are cells of a table rather than
+/// copies.
+struct Repeats {
+  std::size_t different = 0;  ///< rows, with their labels
+  double total = 0;           ///< weight of all rows
+  std::size_t repeated = 0;   ///< different inputs that occur several times
+  std::size_t mixed = 0;      ///< those among them that have several labels
+
+  /// Equal rows are the rule (fewer than 8 different rows, or more than 20 of each on average), or
+  /// 8 inputs or more, and most of those that repeat, have several labels. A copy has the label of
+  /// its original, so copies alone have one.
+  [[nodiscard]] bool cells() const;
+};
+struct Copies {
+  std::vector<Copy> copies;  ///< none if they are cells
+  bool cells = false;
+};
+/// Rows of weight 0 are ignored.
+Copies copies(const Rows& rows, std::span<const double> weight, std::span<const int> label,
+              int threads = 1);
+/// Whether rows of two samples are equal by chance: as `mixed`, with the sample as the label.
+bool share_cells(const Rows& a, std::span<const double> weight_a, const Rows& b, int threads = 1);
 
 /// The weights with copies merged: the original has the weight of all, its copies 0. A fit with
 /// these weights gives the same result for a weight of 2 as for the row twice. Empty if all are 1.

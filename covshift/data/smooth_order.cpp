@@ -60,20 +60,6 @@ std::vector<std::size_t> drawing_order(const Rows& rows, std::span<const double>
 
 namespace {
 
-/// Sparse rows have few digits to differ in, and many places are the same: only equal ones count.
-/// `order` has equal rows next to each other.
-NearCopies exact_copies(const Rows& rows, std::span<const double> weight,
-                        std::span<const int> label, std::span<const std::size_t> order,
-                        std::span<const double> place) {
-  std::size_t different = 0;
-  double total = 0;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    different += k == 0 || place[order[k]] != place[order[k - 1]] ? 1 : 0;
-    total += weight.empty() ? 1 : weight[order[k]];
-  }
-  return {copies(rows, weight, label), are_cells(different, total)};
-}
-
 /// The square of how far copies may be apart: 1e-6 of the diagonal of the box that holds the rows,
 /// or 1e-5. A column of rare entries ranges over many of its deviations, so that digits of many
 /// such columns add up to more than those of a few others.
@@ -93,19 +79,18 @@ double squared_reach(const Rows& rows) {
 
 }  // namespace
 
-NearCopies near_copies(const Rows& rows, std::span<const double> weight,
-                       std::span<const int> label) {
+Copies near_copies(const Rows& rows, std::span<const double> weight, std::span<const int> label) {
+  // Sparse rows have few digits to differ in, and many places are the same: only equal ones count.
+  if (rows.sparse()) return copies(rows, weight, label);
   constexpr std::size_t window = 64;
   const std::vector<double> place = smooth_places(rows, 0);
   const auto label_of = [&](std::size_t i) { return label.empty() ? 0 : label[i]; };
   std::vector<std::size_t> order = row_order(rows, weight, 0);
-  if (rows.sparse()) return exact_copies(rows, weight, label, order, place);
   const double nearly = squared_reach(rows);
   // The sines of a place change by at most twice what their entries do.
   const double near = std::max(1e-4, 2 * std::sqrt(nearly * static_cast<double>(rows.dims())));
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t i, std::size_t j) {
-    return label_of(i) != label_of(j) ? label_of(i) < label_of(j) : place[i] < place[j];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t i, std::size_t j) { return place[i] < place[j]; });
   std::vector<double> own(rows.dims());
   std::vector<double> other(rows.dims());
   const auto alike = [&](std::size_t i) {
@@ -117,25 +102,40 @@ NearCopies near_copies(const Rows& rows, std::span<const double> weight,
     return sum <= nearly;
   };
   std::vector<std::size_t> originals;
-  NearCopies found;
-  double total = 0;
+  std::vector<std::size_t> input;     // of each original, the first original that is alike
+  std::vector<bool> repeated, mixed;  // of each original that is `input` of itself
+  Copies found;
+  Repeats repeats;
   for (const std::size_t i : order) {
-    total += weight.empty() ? 1 : weight[i];
+    repeats.total += weight.empty() ? 1 : weight[i];
     std::size_t k = originals.size();
+    std::size_t same_input = k;
     bool copy = false;
     const auto within = [&] {
-      return k > 0 && originals.size() - k < window && label_of(originals[k - 1]) == label_of(i) &&
-             place[i] - place[originals[k - 1]] < near;
+      return k > 0 && originals.size() - k < window && place[i] - place[originals[k - 1]] < near;
     };
     if (within()) rows.gather(i, own.data());
-    for (; !copy && within(); --k) copy = alike(originals[k - 1]);
+    for (; !copy && within(); --k) {
+      if (!alike(originals[k - 1])) continue;
+      same_input = input[k - 1];
+      copy = label_of(originals[k - 1]) == label_of(i);
+    }
+    const bool alone = same_input == originals.size();
     if (copy) {
       found.copies.push_back({i, originals[k]});
     } else {
       originals.push_back(i);
+      input.push_back(same_input);
+      repeated.push_back(false);
+      mixed.push_back(false);
     }
+    if (!alone) repeated[same_input] = true;
+    if (!alone && !copy) mixed[same_input] = true;
   }
-  found.cells = are_cells(originals.size(), total);
+  repeats.different = originals.size();
+  repeats.repeated = static_cast<std::size_t>(std::count(repeated.begin(), repeated.end(), true));
+  repeats.mixed = static_cast<std::size_t>(std::count(mixed.begin(), mixed.end(), true));
+  found.cells = repeats.cells();
   if (found.cells) found.copies.clear();
   return found;
 }
@@ -144,7 +144,7 @@ std::vector<double> merge_near_copies(const Rows& rows, std::span<const double> 
                                       std::span<const int> label) {
   constexpr std::size_t most_numbers = 2'000'000;
   if (rows.size() * rows.dims() > most_numbers) return merge_copies(rows, weight, label);
-  const NearCopies near = near_copies(rows, weight, label);
+  const Copies near = near_copies(rows, weight, label);
   std::vector<double> merged(weight.begin(), weight.end());
   if (near.copies.empty()) return merged;
   merged.resize(rows.size(), 1.0);

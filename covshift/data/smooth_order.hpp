@@ -22,12 +22,7 @@ std::vector<std::size_t> drawing_order(const Rows& rows, std::span<const double>
 
 /// Copies (see rows.hpp) up to what float precision or the last digits of a file may differ by, so
 /// that whether rows are copies does not depend on those. For features of unit scale.
-struct NearCopies {
-  std::vector<Copy> copies;
-  bool cells = false;  ///< equal rows are the rule, and none of them is called a copy
-};
-NearCopies near_copies(const Rows& rows, std::span<const double> weight,
-                       std::span<const int> label);
+Copies near_copies(const Rows& rows, std::span<const double> weight, std::span<const int> label);
 
 /// merge_copies (rows.hpp) of near copies; of more than 2 million numbers, of exact ones.
 std::vector<double> merge_near_copies(const Rows& rows, std::span<const double> weight,

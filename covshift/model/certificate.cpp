@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <vector>
 
@@ -130,14 +131,36 @@ struct Losses {
 };
 
 /// Why nothing can be said before anything is computed; empty: something may.
-std::string impossible(std::size_t rows, const MatrixView* target, const Shift& shift) {
+std::string impossible(std::size_t rows, const MatrixView* target, const Shift& shift,
+                       bool class_costs) {
   // A method that ignores the shift does not see the target either.
   const bool seen = shift.estimated() || shift.needs_given_ratio();
   if (target == nullptr || !seen) return no_target;
   if (target->rows < 2) return "the target has one row";
+  if (class_costs) {
+    return "the sample weights have factors of classes, which say what errors cost, not how often "
+           "rows "
+           "occur; fit without them for a bound";
+  }
   if (rows < 10) return fmt::format("{} labelled rows are too few to leave some out", rows);
   return "";
 }
+
+}  // namespace
+
+bool weighs_classes(std::span<const int> labels, std::span<const double> weight) {
+  std::map<int, double> of_class;
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    if (weight[i] == 0) continue;
+    const double own = of_class.try_emplace(labels[i], weight[i]).first->second;
+    if (std::abs(weight[i] - own) > 1e-9 * own) return false;
+  }
+  return std::any_of(of_class.begin(), of_class.end(), [&](const auto& c) {
+    return std::abs(c.second - of_class.begin()->second) > 1e-9 * c.second;
+  });
+}
+
+namespace {
 
 /// Potentials of rows by fits that have not seen them, and the ratio of these rows.
 struct HeldOutRows {
@@ -198,12 +221,18 @@ const RatioOptions* linear(const Shift& shift, RatioOptions& options) {
   return &options;
 }
 
+/// A ratio of 1 has no noise of its own.
+bool has_noise(const Shift& shift) {
+  return shift.estimated() && shift.joint()->method() != RatioMethod::none;
+}
+
 }  // namespace
 
 void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game, const Shift& shift,
                const FitOptions& options, Certificate& c) {
   c.uninformed = uninformed_loss(game);
-  c.reason = impossible(unseen.train().size(), data.target, shift);
+  c.reason = impossible(unseen.train().size(), data.target, shift,
+                        options.class_costs || data.class_costs);
   if (!c.reason.empty()) return;
   const std::vector<int> labels = take(data.labels, unseen.train());
   const std::vector<double> count = take(data.sample_weight, unseen.train());
@@ -213,7 +242,7 @@ void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game,
   ratio.seed = options.solve.seed;
   ratio.threads = options.solve.threads;
   HeldOutRows held_out;
-  held_out.rows = {train.view(), target.view(),       count, data.unlike, shift.estimated(),
+  held_out.rows = {train.view(), target.view(),       count, data.unlike, has_noise(shift),
                    ratio.seed,   linear(shift, ratio)};
   held_out.labels = labels;
   held_out.psi = unseen.psi();
@@ -233,7 +262,9 @@ void add_bound(const TrainingData& held_out, const Classifier& model, const FitO
   const Game& game = model.game();
   const Shift& shift = model.shift();
   c.uninformed = uninformed_loss(game);
-  c.reason = impossible(held_out.features.rows, held_out.target, shift);
+  c.reason =
+      impossible(held_out.features.rows, held_out.target, shift,
+                 options.class_costs || weighs_classes(held_out.labels, held_out.sample_weight));
   if (!c.reason.empty()) return;
   const int threads = options.solve.threads;
   const std::vector<double> psi =
@@ -241,8 +272,8 @@ void add_bound(const TrainingData& held_out, const Classifier& model, const FitO
   const std::vector<double> target_psi =
       model.potentials(*held_out.target, held_out.given_target, threads);
   HeldOutRows rows;
-  rows.rows = {held_out.features, *held_out.target,  held_out.sample_weight,
-               held_out.unlike,   shift.estimated(), options.solve.seed};
+  rows.rows = {held_out.features, *held_out.target, held_out.sample_weight,
+               held_out.unlike,   has_noise(shift), options.solve.seed};
   rows.labels = held_out.labels;
   rows.psi = psi;
   rows.target_psi = target_psi;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace covshift {
@@ -51,6 +52,10 @@ struct Certificate {
 /// A warning if sets that should miss the true class with probability alpha may miss it more often;
 /// empty: no reason to think so.
 std::string doubt_about_sets(const Certificate& certificate, double alpha);
+
+/// Whether all rows of a class weigh the same, and those of another class otherwise. Rows of weight
+/// 0 are ignored.
+bool weighs_classes(std::span<const int> labels, std::span<const double> weight);
 
 /// Of a component that solves the problem.
 Certificate certificate_of(const Game& game, const Component& component, const TrainingData& data,

@@ -57,6 +57,7 @@ struct CheckedData {
     check_classes(given);
     check_target(given, options);
     data.features.finite = true;
+    data.class_costs = weighs_classes(given.labels, given.sample_weight);
     if (given.target != nullptr) {
       target = *given.target;
       target.finite = true;

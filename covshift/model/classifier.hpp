@@ -84,7 +84,10 @@ struct FitOptions {
   bool bias = true;
   double delta = 0.05;  ///< how often what the certificate promises may fail
   static constexpr Range deltas = allowed::probability;
-  bool promise = true;    ///< bound the loss on the target, keep scores for prediction sets
+  bool promise = true;  ///< bound the loss on the target, keep scores for prediction sets
+  /// The sample weights have factors of classes that say what errors cost, not how often rows
+  /// occur: then nothing is promised.
+  bool class_costs = false;
   bool held_out = false;  ///< also predict every training row with a fit that has not seen it
   SolveOptions solve;     ///< threads and seed are for all parts; the observer sees the last fit
   std::function<bool()> cancelled;  ///< called by several threads; true: throws Error (stopped)
@@ -105,6 +108,8 @@ struct TrainingData {
   std::span<const int> labels;
   int classes = 0;
   std::span<const double> sample_weight;
+  /// All rows of a class weigh the same, those of another class otherwise: FitOptions::class_costs.
+  bool class_costs = false;
   const MatrixView* target = nullptr;  ///< unlabelled inputs from where the model will be used
   /// Share of the target rows with a category, or a missing value, that training never saw.
   double unlike = 0;

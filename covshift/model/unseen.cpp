@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "covshift/data/rows.hpp"
+#include "covshift/data/smooth_order.hpp"
 #include "covshift/select/folds.hpp"
 
 namespace covshift {
@@ -49,7 +50,7 @@ Unseen::Unseen(const TrainingData& data, const Game& game, const CrossValidation
   // The noise of the held-out rows is far larger.
   if (!all) cv_.solve.tolerance = std::max(cv_.solve.tolerance, 1e-4);
   if (data.target == nullptr) return;
-  target_ = row_order(Rows(*data.target, {}), {}, cv.seed);
+  target_ = drawing_order(Rows(*data.target, {}), {}, cv.seed);
   target_.resize(std::min(target_.size(), most_target_rows));
 }
 

@@ -29,7 +29,8 @@ double p_value(double difference, const Influenced& found, const Vector& count, 
   Variance v = variance_of(found.train, found.target, count);
   const double own = variance_of(found.train, Vector(), count).variance;
   v.variance += std::max(0.0, by_target - own);
-  if (!(v.variance > 0)) return std::abs(difference) < 1e-9 ? 1 : 0;
+  // Nearly a constant, such as the product of the two columns of a yes and no: rounding is left.
+  if (!(v.variance > 1e-20)) return std::abs(difference) < 1e-9 ? 1 : 0;
   return t_two_sided(difference / std::sqrt(v.variance), v.freedom);
 }
 

@@ -5,6 +5,7 @@
 
 #include "covshift/data/pca.hpp"
 #include "covshift/data/rows.hpp"
+#include "covshift/data/smooth_order.hpp"
 
 namespace covshift {
 namespace {
@@ -19,7 +20,7 @@ constexpr double rows_for_a_component = 15;
 void set_components(const MatrixView& train, const MatrixView& target, std::size_t count,
                     std::uint64_t seed, WeightedSamples& samples) {
   constexpr std::size_t enough = 1000;  // rows that tell the directions
-  std::vector<std::size_t> order = row_order(Rows(train, {}), {}, seed);
+  std::vector<std::size_t> order = drawing_order(Rows(train, {}), {}, seed);
   order.resize(std::min(order.size(), enough));
   const Matrix some = take_rows(train, order);
   const Pca pca = Pca::fit(some.view(), std::min({count, train.cols, some.rows}));

@@ -10,6 +10,7 @@
 #include "covshift/base/stopwatch.hpp"
 #include "covshift/base/threads.hpp"
 #include "covshift/data/json_fields.hpp"
+#include "covshift/data/smooth_order.hpp"
 #include "covshift/kernel/gram.hpp"
 
 namespace covshift {
@@ -251,8 +252,8 @@ Eigen::VectorXd shares(const Samples& samples, std::span<const std::size_t> orde
 }  // namespace
 
 KernelData::KernelData(const RatioOptions& options, const Samples& samples)
-    : train_order(row_order(samples.train, samples.weight, options.seed)),
-      target_order(row_order(samples.target, {}, options.seed)),
+    : train_order(drawing_order(samples.train, samples.weight, options.seed)),
+      target_order(drawing_order(samples.target, {}, options.seed)),
       train_total(samples.train_total()),
       train_share(shares(samples, train_order)),
       centres(target_centres(options, samples, target_order)),

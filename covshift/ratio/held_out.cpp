@@ -82,7 +82,7 @@ HeldOutRatio held_out_ratio(const RatioOptions& options, const DensityRatio& all
   }
   const RatioOptions own = tuned(options, all, tuning);
   const auto deal = [&](const MatrixView& x) {
-    return deal_folds(row_order(Rows(x, {}), {}, options.seed), x.rows, options.folds);
+    return deal_folds(drawing_order(Rows(x, {}), {}, options.seed), x.rows, options.folds);
   };
   const std::vector<int> train_fold = deal(train);
   const std::vector<int> target_fold = deal(target);

@@ -16,6 +16,7 @@
 #include "covshift/base/error.hpp"
 #include "covshift/base/large_vector.hpp"
 #include "covshift/base/threads.hpp"
+#include "covshift/data/smooth_order.hpp"
 #include "covshift/kernel/kernels.hpp"
 #include "covshift/learn/cholesky.hpp"
 #include "covshift/ratio/gaussian_basis.hpp"
@@ -332,8 +333,8 @@ KmmSolution solve_kmm(const MatrixXd& kernel, const VectorXd& kappa, const Vecto
 
 std::unique_ptr<KernelRatio> fit_kmm(const RatioOptions& options, std::size_t cols,
                                      const Samples& samples) {
-  const std::vector<std::size_t> train = row_order(samples.train, samples.weight, options.seed);
-  const std::vector<std::size_t> target = row_order(samples.target, {}, options.seed);
+  const std::vector<std::size_t> train = drawing_order(samples.train, samples.weight, options.seed);
+  const std::vector<std::size_t> target = drawing_order(samples.target, {}, options.seed);
   if (train.size() > row_limit) {
     fail_input(
         "kernel mean matching needs the square of {} training rows in memory (at most {}); "

@@ -249,7 +249,8 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixV
   train_rows.check("the training data", options.threads);
   const Rows target_rows(target, options.columns);
   target_rows.check("the target data", options.threads);
-  // These judge themselves by leaving out single rows, with their near copies.
+  // These judge themselves by leaving out single rows, with their near copies. Rows that occur in
+  // both samples are no copies: left out of one alone, a cell would seem to belong to the other.
   const bool by_likelihood =
       options.method == RatioMethod::logistic || options.method == RatioMethod::quadratic;
   const bool settled = options.held_out && options.method == RatioMethod::logistic &&
@@ -257,8 +258,12 @@ std::unique_ptr<DensityRatio> fit_ratio(const RatioOptions& given, const MatrixV
   std::vector<double> weight;
   std::vector<double> target_weight;
   if (by_likelihood && !settled) {
-    weight = merge_near_copies(train_rows, train_weight);
-    target_weight = merge_near_copies(target_rows, {});
+    if (share_cells(train_rows, train_weight, target_rows, options.threads)) {
+      weight.assign(train_weight.begin(), train_weight.end());
+    } else {
+      weight = merge_near_copies(train_rows, train_weight);
+      target_weight = merge_near_copies(target_rows, {});
+    }
   } else {
     weight = merge_copies(train_rows, train_weight);
   }

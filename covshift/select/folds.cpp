@@ -46,7 +46,7 @@ std::vector<int> stratified_folds(const MatrixView& features, std::span<const in
                                   std::span<const double> sample_weight, int folds,
                                   unsigned long long seed) {
   const Rows rows(features, {});
-  const NearCopies near = near_copies(rows, sample_weight, labels);
+  const Copies near = near_copies(rows, sample_weight, labels);
   std::vector<std::size_t> order = drawing_order(rows, sample_weight, seed);
   std::vector<int> fold(labels.size(), -1);
   if (near.cells) {

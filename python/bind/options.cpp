@@ -99,6 +99,7 @@ ModelOptions model_options(const nb::dict& given) {
   ModelOptions model;
   FitOptions& fit = model.fit;
   model.label = nb::cast<std::string>(given["label"]);
+  fit.class_costs = given.contains("class_costs") && nb::cast<bool>(given["class_costs"]);
   Options table =
       without_objects(covshift::model_options(model), given, model.view_groups, fit.shift.ratio);
   table.push_back(threads_option(fit.solve.threads));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import numbers
 import os
 import warnings
 from collections.abc import Sequence
@@ -285,6 +286,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         options = self.get_params(deep=False)
         for name in ("class_weight", "n_jobs", "progress", "verbose"):
             del options[name]
+        options["class_costs"] = self.class_weight is not None
         if not isinstance(self.loss, str):
             if np.ndim(self.loss) != 2:
                 raise ValueError(
@@ -314,7 +316,7 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
     def _describe(self) -> None:
         """Sets the attributes that a model file has too."""
         model = self._model
-        self.certificate_ = Certificate(**json.loads(model.certificate()))
+        self.certificate_ = Certificate(**in_python(json.loads(model.certificate())))
         self.views_ = [View(*view) for view in model.views()]
         self.lam_ = model.lam
         self.coef_scaled_, self.intercept_scaled_ = model.weights()
@@ -475,6 +477,8 @@ class RobustClassifier(ClassifierMixin, CoreEstimator):
         sets : ndarray of bool of shape (n_samples, n_classes)
             True where the class, in the order of ``classes_``, is in the set.
         """
+        if not isinstance(alpha, numbers.Real):
+            raise TypeError(f"alpha must be a number in (0, 1), not {alpha!r}")
         sets = self._ask("prediction_sets", X, float(alpha)).astype(bool)
         doubt = self._model.doubt_about_sets(float(alpha))
         if doubt:

@@ -316,6 +316,85 @@ def _target_matrix(X, X_target, kind):
     return matrix_of(target)
 
 
+class Filled:
+    """Rows of numbers without missing values: medians, and columns that say where values were missing."""
+
+    def __init__(self, X, X_target):
+        X, X_target = self._read(X), self._read(X_target)
+        self._lacking = np.isnan(X).any(axis=0) | np.isnan(X_target).any(axis=0)
+        seen = [column[~np.isnan(column)] for column in X[:, self._lacking].T]
+        self._medians = np.array([np.median(values) if len(values) else 0 for values in seen])
+
+    @staticmethod
+    def _read(X):
+        X = frame_of(X)
+        X = X.toarray() if sp.issparse(X) else X
+        return check_array(X, dtype=NUMBERS, ensure_all_finite="allow-nan")
+
+    def __call__(self, X):
+        rows = self._read(X)
+        if rows.shape[1] != len(self._lacking):
+            return X  # the density ratio refuses it
+        _refuse_newly_missing(np.isnan(rows[:, ~self._lacking]).any())
+        if not self._lacking.any():
+            return X
+        missing = np.isnan(rows[:, self._lacking])
+        rows = rows.copy()
+        rows[:, self._lacking] = np.where(missing, self._medians, rows[:, self._lacking])
+        return np.hstack([rows, missing])
+
+
+class FilledTable:
+    """The same of a pandas table with categories, where a missing one is a category of its own."""
+
+    def __init__(self, X, X_target):
+        X, X_target = X.rename(columns=str), X_target.rename(columns=str)
+        lacking = X.columns[X.isna().any() | X_target.isna().any()]
+        self._fills = {
+            name: "missing" if has_categories(X[[name]]) else np.nan_to_num(X[name].astype(float).median())
+            for name in lacking
+        }
+
+    def __call__(self, X):
+        X = frame_of(X)
+        if not hasattr(X, "isna"):
+            return X  # for an Arrow table; the density ratio refuses anything else
+        X = X.rename(columns=str)
+        _refuse_newly_missing(X.drop(columns=list(self._fills)).isna().any(axis=None))
+        for name, fill in self._fills.items():
+            missing = X[name].isna()
+            X[f"{name} missing"] = missing
+            X[name] = X[name].astype(object if fill == "missing" else float).where(~missing, fill)
+        return X
+
+
+def _refuse_newly_missing(found: bool) -> None:
+    if found:
+        raise ValueError(
+            "X has missing values in a column that had none in fit, so the density ratio of such rows is "
+            "unknown; fill them in, or fit with such rows"
+        )
+
+
+def filled(X, X_target) -> Filled | FilledTable | None:
+    """What fills in missing values; None for data that must not have any."""
+    X, X_target = frame_of(X), frame_of(X_target)
+    if has_categories(X):
+        return FilledTable(X, X_target) if hasattr(X, "isna") and hasattr(X_target, "isna") else None
+    return None if sp.issparse(X) else Filled(X, X_target)
+
+
+def one_column(y, what: str):
+    """Labels, also those of a column that is a table of its own."""
+    shape = np.shape(y)
+    if len(shape) == 2 and shape[1] == 1:
+        return np.asarray(y).ravel()
+    if len(shape) != 1:
+        given = "None" if y is None else f"the shape {shape}"
+        raise ValueError(f"{what} must be a list of classes, one for each row, not {given}")
+    return y
+
+
 def view_groups(views, columns: list[str]):
     """Views for the extension module: a string, or a name, columns and maps of each."""
     if views is None or isinstance(views, (str, os.PathLike)):

@@ -8,6 +8,8 @@ come and go: there are no connections of our own and no fixed set of workers.
 The running fit of a part is kept on its worker, as long as the client keeps the future of the task that made
 it. If the worker is lost, Dask repeats that task elsewhere; the new part is given all totals so far and goes
 through them by itself up to where the others are.
+
+At the end: rows of all partitions in this process.
 """
 
 from __future__ import annotations
@@ -21,9 +23,14 @@ from dataclasses import dataclass, field
 from typing import Any, Callable
 
 import distributed
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse as sp
+from dask import delayed
 from distributed.scheduler import KilledWorker
 
 from . import _core
+from ._collections import Columns, Partitions, Where, _check_columns, rows_of
 
 _LOOK = 0.5  # seconds between looks whether a worker has left
 _FAN_IN = 8  # answers that one task, or the client, adds up
@@ -348,3 +355,69 @@ class Fit:
                     if any(address not in holders[self._keepers[part].key] for part in parts):
                         raise Lost from None
                 watch.check_workers(lambda: where)
+
+
+# --- samples ---
+
+
+def columns_of(X: Partitions, as_table: bool) -> Columns:
+    """The columns of a collection that must have some."""
+    if X.meta.ndim != 2:
+        raise ValueError(f"{X.name} must have rows and columns; its number of dimensions is {X.meta.ndim}")
+    return Columns.of(X, as_table)
+
+
+def _some_rows(X: Any, wanted: npt.NDArray[np.int64]) -> Any:
+    return X.iloc[wanted] if hasattr(X, "iloc") else X[wanted]
+
+
+def _length(X: Any, expected: Columns | None, where: Where) -> int:
+    """The rows of a partition; refuses other columns than expected as a fit does."""
+    if expected is not None and expected.names is not None:
+        _check_columns(X, expected, where)
+    elif expected is not None:
+        rows_of(X[:0], expected, where)
+    return int(X.shape[0])
+
+
+def _together(pieces: list[Any]) -> Any:
+    if hasattr(pieces[0], "iloc"):
+        import pandas
+
+        return pandas.concat(pieces)
+    return sp.csr_matrix(sp.vstack(pieces)) if sp.issparse(pieces[0]) else np.concatenate(pieces)
+
+
+class Sample:
+    """Rows of a collection in this process, and their places in it."""
+
+    def __init__(self, client: Any, most: int, seed: int, *collections: tuple[Any, str]) -> None:
+        """Others than the first collection have no columns, such as those of classes."""
+        parts = [Partitions(x, name) for x, name in collections]
+        columns = columns_of(parts[0], as_table=False)
+        for other in parts[1:]:
+            parts[0].aligned(other)
+        tasks = [
+            delayed(_length)(x, columns if part is parts[0] else None, Where(part.name, i))
+            for part in parts
+            for i, x in enumerate(part.delayed)
+        ]
+        counts = client.gather(client.compute(tasks))
+        lengths, *others = np.reshape(counts, (len(parts), -1)).tolist()
+        for other, theirs in zip(parts[1:], others):
+            parts[0].same_rows(other, lengths, theirs)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        self.total = int(starts[-1])
+        if self.total == 0:
+            raise ValueError(f"{parts[0].name} has no rows; give at least one")
+        self.places = _core.sample_places(self.total, min(most, self.total), seed)
+        bounds = np.searchsorted(self.places, starts)
+        tasks = [
+            delayed(_some_rows)(part.delayed[i], self.places[low:high] - starts[i])
+            for part in parts
+            for i, (low, high) in enumerate(zip(bounds, bounds[1:]))
+            if high > low
+        ]
+        pieces = client.gather(client.compute(tasks))
+        each = len(pieces) // len(parts)
+        self.rows = [_together(pieces[i * each : (i + 1) * each]) for i in range(len(parts))]

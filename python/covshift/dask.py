@@ -20,6 +20,7 @@ Workers need the same version of this package. docs/large-data.md has the whole 
 from __future__ import annotations
 
 import json
+import numbers
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -53,7 +54,7 @@ from ._collections import (
 from ._data import NumberedColumns, checked_weight, view_groups, warn
 from ._labels import class_factors, class_name, in_order
 from ._options import documented, seed_of, shown
-from ._parts import Fit, Keeper, Running, threads_here
+from ._parts import Fit, Keeper, Running, Sample, columns_of, threads_here
 from ._ratio import DensityRatio
 from ._typing import (
     ClassWeight,
@@ -440,9 +441,9 @@ class RobustClassifier(_classifier.RobustClassifier):
 
 
 def _columns_of(X: Partitions, X_target: Partitions | None, as_table: bool) -> Columns:
-    columns = Columns.of(X, as_table)
+    columns = columns_of(X, as_table)
     if X_target is not None:
-        theirs = Columns.of(X_target, as_table)
+        theirs = columns_of(X_target, as_table)
         if (columns.names, columns.width) != (theirs.names, theirs.width):
             raise ValueError(
                 f"X_target has the columns {theirs.names or theirs.width}, X has {columns.names or columns.width}; "
@@ -454,48 +455,9 @@ def _columns_of(X: Partitions, X_target: Partitions | None, as_table: bool) -> C
 # --- samples ---
 
 
-def _some_rows(X: Any, wanted: npt.NDArray[np.int64]) -> Any:
-    return X.iloc[wanted] if hasattr(X, "iloc") else X[wanted]
-
-
-def _length(X: Any) -> int:
-    return int(X.shape[0])
-
-
-def _together(pieces: list[Any]) -> Any:
-    if hasattr(pieces[0], "iloc"):
-        import pandas
-
-        return pandas.concat(pieces)
-    return sp.csr_matrix(sp.vstack(pieces)) if sp.issparse(pieces[0]) else np.concatenate(pieces)
-
-
-class _Sample:
-    """Rows of a collection in this process, and their places in it."""
-
-    def __init__(self, client: Any, most: int, seed: int, *collections: tuple[Any, str]) -> None:
-        parts = [Partitions(x, name) for x, name in collections]
-        for other in parts[1:]:
-            parts[0].aligned(other)
-        counts = client.gather(client.compute([delayed(_length)(x) for part in parts for x in part.delayed]))
-        lengths, *others = np.reshape(counts, (len(parts), -1)).tolist()
-        for other, theirs in zip(parts[1:], others):
-            parts[0].same_rows(other, lengths, theirs)
-        starts = np.concatenate([[0], np.cumsum(lengths)])
-        self.total = int(starts[-1])
-        if self.total == 0:
-            raise ValueError(f"{parts[0].name} has no rows; give at least one")
-        self.places = _core.sample_places(self.total, min(most, self.total), seed)
-        bounds = np.searchsorted(self.places, starts)
-        tasks = [
-            delayed(_some_rows)(part.delayed[i], self.places[low:high] - starts[i])
-            for part in parts
-            for i, (low, high) in enumerate(zip(bounds, bounds[1:]))
-            if high > low
-        ]
-        pieces = client.gather(client.compute(tasks))
-        each = len(pieces) // len(parts)
-        self.rows = [_together(pieces[i * each : (i + 1) * each]) for i in range(len(parts))]
+def _check_sample(sample: object) -> None:
+    if isinstance(sample, bool) or not isinstance(sample, numbers.Integral) or sample < 1:
+        raise ValueError(f"sample must be a whole number, 1 or more, not {sample!r}")
 
 
 def diagnose(
@@ -524,10 +486,11 @@ def diagnose(
     diagnosis : Diagnosis
         Its ``data["sampled"]`` has the numbers of all rows; rows are named by their number in the collection.
     """
+    _check_sample(sample)
     with connected(client, X, X_target) as cluster:
         seed = seed_of(options.get("random_state", 0))
         train, target = (
-            _Sample(cluster, sample, seed, (X, "X")), _Sample(cluster, sample, seed, (X_target, "X_target")),
+            Sample(cluster, sample, seed, (X, "X")), Sample(cluster, sample, seed, (X_target, "X_target")),
         )
     found = _diagnose.diagnose(train.rows[0], target.rows[0], **options)
     data = found.data
@@ -578,10 +541,11 @@ def estimate(
     found : TargetPerformance
         Its ``data["sampled"]`` has the numbers of all rows.
     """
+    _check_sample(sample)
     with connected(client, X, y, X_target) as cluster:
         seed = seed_of(options.get("random_state", 0))
-        labelled = _Sample(cluster, sample, seed, (X, "X"), (y, "y"))
-        target = _Sample(cluster, sample, seed, (X_target, "X_target"))
+        labelled = Sample(cluster, sample, seed, (X, "X"), (y, "y"))
+        target = Sample(cluster, sample, seed, (X_target, "X_target"))
     if isinstance(model, RobustClassifier):
         model = model.model_
     rows, classes = labelled.rows

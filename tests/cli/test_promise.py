@@ -57,6 +57,50 @@ class Promise(ProgramTest):
             self.assertIn("nothing is promised about data that differ from the training data",
                           certificate["statement"])
 
+    def test_weights_of_classes_are_costs_and_nothing_is_promised(self):
+        weighted = [(x, y, 5 if y == "no" else 0.5) for x, y in rows(400, 0, 1)]
+        for promised in (False, True):
+            if promised:
+                weighted[7] = (*weighted[7][:2], 1)
+            train = self.write_rows("weighted.csv", ("x", "y", "w"), weighted)
+            certificate = self.run_json("fit", train, "--target", self.target, "--label", "y", "--weight", "w",
+                                        "--method", "robust", "-o", self.model)["certificate"]
+            self.assertEqual(certificate["bound"] is not None, promised, certificate)
+            self.assertEqual("factors of classes" in certificate["reason"], not promised)
+
+    def test_tables_of_yes_and_no(self):
+        """Rows that are equal by chance are no copies, also for the ratio; a product of two columns may be constant."""
+        generator = random.Random(5)
+        moved = []
+        for shift in (0, 0.15):
+            share = [0.5, 0.4, 0.6, 0.45, 0.55, 0.5]
+            table = []
+            for _ in range(6500):
+                x = [generator.random() < p + shift * (-1) ** j for j, p in enumerate(share)]
+                y = generator.random() < 1 / (1 + math.exp(1 - 2 * x[0] - x[2] + x[3]))
+                table.append((*("yes" if v else "no" for v in x), "a" if y else "b"))
+            moved.append(table)
+        header = ("c1", "c2", "c3", "c4", "c5", "c6", "y")
+        train = self.write_rows("cells.csv", header, moved[0][:500])
+        for name, table in (("same", moved[0][500:]), ("moved", moved[1][500:])):
+            target = self.write_rows(f"{name}.csv", header[:-1], [row[:-1] for row in table[:500]])
+            truth = self.write_rows(f"{name}-truth.csv", header, table)
+            report = self.run_json("fit", train, "--target", target, "--label", "y", "--method", "robust", "-o", self.model)
+            certificate = report["certificate"]
+            self.assertIsNotNone(certificate["bound"], certificate)
+            self.assertLess(self.run_json("evaluate", self.model, truth)["expected_loss"], certificate["bound"])
+            if name == "moved":  # the ratio is not flat
+                self.assertLess(report["ratio"]["effective_sample_size"], 450)
+
+    def test_without_a_ratio_its_test_allows_for_no_noise_of_it(self):
+        train = self.write_rows("ones.csv", ("x", "y", "one"), [(*row, 1) for row in rows(400, 0, 1)])
+        target = self.write_rows("ones-target.csv", ("x", "one"), [(x, 1) for x, _ in rows(500, 0, 3)])
+        common = ["fit", train, "--target", target, "--label", "y", "--method", "iw", "--lambda", "0.01", "-o", self.model]
+        none = self.run_json(*common, "--ratio", "none", "--drop", "one")["certificate"]
+        given = self.run_json(*common, "--ratio", "column:one")["certificate"]
+        self.assertAlmostEqual(none["ratio_p_value"], given["ratio_p_value"], places=9)
+        self.assertAlmostEqual(none["bound"], given["bound"], places=9)
+
     def test_a_bound_that_says_nothing_says_so(self):
         generator = random.Random(5)
         coin = [(generator.gauss(0, 1), generator.choice(("no", "yes"))) for _ in range(80)]

@@ -70,8 +70,12 @@ TEST(Copies, AreRowsEqualToAnEarlierOne) {
   for (const std::size_t rows : {60U, 300U, 9000U}) {
     const Matrix dense = made(rows, random);
     const Matrix sparse = scattered(dense, random);
+    // The label is a function of the row, but for a few.
     std::vector<int> label(rows);
-    for (int& y : label) y = static_cast<int>(random.below(2));
+    for (std::size_t i = 0; i < rows; ++i) {
+      label[i] = dense.values[4 * i] > 0.5 ? 1 : 0;
+      if (random.below(60) == 0) label[i] = 1 - label[i];
+    }
     std::vector<double> weight(rows, 1.0);
     for (std::size_t i = 0; i < rows; i += 7) weight[i] = 0;
     std::vector<std::size_t> expected(rows);
@@ -91,7 +95,7 @@ TEST(Copies, AreRowsEqualToAnEarlierOne) {
     for (const Matrix* m : {&dense, &sparse}) {
       for (const int threads : {1, 3}) {
         const Rows view(m->view(), {});
-        EXPECT_EQ(originals(rows, copies(view, weight, label, threads)), expected) << rows;
+        EXPECT_EQ(originals(rows, copies(view, weight, label, threads).copies), expected) << rows;
       }
     }
     const std::vector<double> merged = merge_copies(Rows(sparse.view(), {}), weight, label);
@@ -112,7 +116,7 @@ TEST(Copies, NumbersOfFewDigitsDoNotCollide) {
   for (std::size_t i = 0; i <= rows; ++i) m.offsets.push_back(static_cast<std::int64_t>(i));
   for (std::size_t i = 0; i < rows; ++i) m.columns.push_back(static_cast<std::int32_t>(i));
   m.values.assign(rows, 1.0);
-  EXPECT_TRUE(copies(Rows(m.view(), {}), {}, {}).empty());
+  EXPECT_TRUE(copies(Rows(m.view(), {}), {}, {}).copies.empty());
   EXPECT_TRUE(merge_copies(Rows(m.view(), {}), {}).empty());
 }
 
@@ -137,6 +141,35 @@ TEST(Places, EntriesOutsideTheMatrixAreRejected) {
   EXPECT_THROW(check({}, {}, 5), Error);
 }
 
+TEST(Copies, EqualRowsWithSeveralLabelsAreCells) {
+  constexpr std::size_t rows = 600;
+  Random random(7);
+  std::vector<double> x;
+  std::vector<double> other;
+  std::vector<int> own(rows);
+  std::vector<int> noisy(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::size_t cell = random.below(150);
+    x.push_back(0.1 * static_cast<double>(cell));
+    other.push_back(0.1 * static_cast<double>(random.below(150)));
+    own[i] = static_cast<int>(cell % 2);
+    noisy[i] = random.uniform() < 0.7 ? own[i] : 1 - own[i];
+  }
+  const Rows view(MatrixView::dense(x.data(), rows, 1), {});
+  for (const bool near : {false, true}) {
+    const auto found = [&](const std::vector<int>& label) {
+      return near ? near_copies(view, {}, label) : copies(view, {}, label);
+    };
+    EXPECT_FALSE(found(own).cells);
+    EXPECT_GT(found(own).copies.size(), 400U);
+    EXPECT_TRUE(found(noisy).cells);
+    EXPECT_TRUE(found(noisy).copies.empty());
+  }
+  EXPECT_TRUE(share_cells(view, {}, Rows(MatrixView::dense(other.data(), rows, 1), {})));
+  for (double& value : other) value += 0.05;
+  EXPECT_FALSE(share_cells(view, {}, Rows(MatrixView::dense(other.data(), rows, 1), {})));
+}
+
 /// Enough rows that the search is split into parts.
 TEST(Copies, AreTheSameForAnyNumberOfThreads) {
   constexpr std::size_t rows = 60'000;
@@ -144,7 +177,7 @@ TEST(Copies, AreTheSameForAnyNumberOfThreads) {
   for (std::size_t i = 0; i < rows; ++i) x[i] = 0.1 * static_cast<double>(i % 59'990);
   for (const int threads : {1, 3}) {
     const std::vector<Copy> found =
-        copies(Rows(MatrixView::dense(x.data(), rows, 1), {}), {}, {}, threads);
+        copies(Rows(MatrixView::dense(x.data(), rows, 1), {}), {}, {}, threads).copies;
     ASSERT_EQ(found.size(), 10U);
     for (const Copy& copy : found) EXPECT_EQ(copy.row, copy.of + 59'990);
   }

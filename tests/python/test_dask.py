@@ -402,20 +402,54 @@ def test_partitions_must_agree(client, data, frames):
         "column 'size' of partition 2 of X is of type (object|str)": frame.assign(size="big"),
         "column 'count' of partition 2 of X is of type": frame.assign(count="two"),
     }
+    plain = covshift.lr(lam=0.1).fit(frame, answer)
+    good = dd.from_delayed([covshift.dask.delayed(frame)] * 2, meta=frame.iloc[:0], verify_meta=False)
     for message, second in wrong.items():
         pieces = [covshift.dask.delayed(frame), covshift.dask.delayed(second)]
         X_two = dd.from_delayed(pieces, meta=frame.iloc[:0], verify_meta=False)
         y_two = dd.from_delayed([covshift.dask.delayed(answer)] * 2, meta=answer.iloc[:0], verify_meta=False)
         with pytest.raises((ValueError, TypeError), match=message):
             model.fit(X_two, y_two)
+        with pytest.raises((ValueError, TypeError), match=message):
+            covshift.dask.diagnose(X_two, good, client=client)
+        with pytest.raises((ValueError, TypeError), match=message.replace("of X ", "of X_target ")):
+            covshift.dask.estimate(plain, good, y_two, X_two, client=client)
     short = dd.from_delayed(
         [covshift.dask.delayed(answer), covshift.dask.delayed(answer[:7])], meta=answer.iloc[:0], verify_meta=False)
     long = dd.from_delayed([covshift.dask.delayed(frame)] * 2, meta=frame.iloc[:0], verify_meta=False)
     with pytest.raises(ValueError, match="partition 2 of X has 240 rows, that of y has 7"):
         model.fit(long, short)
-    plain = covshift.lr(lam=0.1).fit(frame, answer)
     with pytest.raises(ValueError, match="partition 2 of X has 240 rows, that of y 7; .* from one collection"):
         covshift.dask.estimate(plain, long, short, long, client=client)
+
+
+def test_rows_must_have_columns(client, data):
+    X, y, X_target = data
+    flat, good = as_array(X, 2)[:, 0], as_array(X_target, 2)
+    message = "X must have rows and columns; its number of dimensions is 1"
+    model = covshift.dask.RobustClassifier(generalize="none", lam=0.01, client=client)
+    for wrong in (flat, dd.from_pandas(pd.Series(X[:, 0]), npartitions=2)):
+        with pytest.raises(ValueError, match=message):
+            model.fit(wrong, as_array(y, 2))
+        with pytest.raises(ValueError, match=message):
+            covshift.dask.diagnose(wrong, good, client=client)
+    with pytest.raises(ValueError, match="X_target must have rows and columns"):
+        model.fit(as_array(X, 2), as_array(y, 2), flat)
+
+    narrow = da.map_blocks(lambda x: x[:, :3], good, dtype=float, meta=X[:0])
+    with pytest.raises(ValueError, match="partition [12] of X_target has 3 columns, others have 4"):
+        covshift.dask.diagnose(as_array(X, 2), narrow, client=client)
+
+
+@pytest.mark.parametrize("sample", [-5, 0, 100.5, True, "9"])
+def test_sample_is_a_number_of_rows(client, data, sample):
+    X, y, X_target = data
+    message = f"sample must be a whole number, 1 or more, not {sample!r}"
+    given = as_array(X, 2), as_array(y, 2), as_array(X_target, 2)
+    with pytest.raises(ValueError, match=message):
+        covshift.dask.diagnose(given[0], given[2], sample=sample, client=client)
+    with pytest.raises(ValueError, match=message):
+        covshift.dask.estimate(covshift.lr(lam=0.1), *given, sample=sample, client=client)
 
 
 def test_only_frames_name_the_label(client, data):
