@@ -46,13 +46,13 @@ void print_comparison(const Comparison& c) {
       "{}sure: the mean probability of its own answer; right: how often that was the label. "
       "promised: "
       "a bound\non the loss on the target (bits, or the method's own loss) that holds with "
-      "probability {:.4g}%, computed\nwithout target labels; - where none can be given. gap: how "
+      "probability {}%, computed\nwithout target labels; - where none can be given. gap: how "
       "exactly the training problem is solved.\n\n{}\n",
       (c.by_truth ? *c.methods[0].truth : c.methods[0].estimated).reliable
           ? ""
           : "?: a guess; the rows are too few, or the target is too far from them, for a score or "
             "its error\nto mean anything. ",
-      100 * (1 - c.methods[0].certificate.delta), c.statement);
+      percent_that_holds(c.methods[0].certificate.delta), c.statement);
 }
 
 }  // namespace covshift::cli

@@ -294,6 +294,11 @@ std::string doubt_about_sets(const Certificate& c, double alpha) {
                   : c.reason);
 }
 
+std::string percent_that_holds(double delta) {
+  const int digits = 3 + static_cast<int>(std::ceil(-std::log10(delta)));
+  return fmt::format("{:.{}g}", 100 * (1 - delta), digits);
+}
+
 std::string describe(const Certificate& c, const Game& game) {
   const std::string solved = fmt::format(
       "the training problem is solved to within {:.2g} of its optimum {:.4g}", c.gap, c.game_value);
@@ -306,13 +311,13 @@ std::string describe(const Certificate& c, const Game& game) {
                        c.reason.empty() ? "" : ": ", c.reason);
   }
   return fmt::format(
-      "Promised, with probability {:.4g}%: the mean {} loss of these predictions on the target "
+      "Promised, with probability {}%: the mean {} loss of these predictions on the target "
       "does not exceed {:.4g}{}{}; about {:.4g} is likely, and guessing costs {:.4g}. This holds "
       "if equal inputs have the same classes in training and target, and the density ratio is "
       "right. Not promised: anything about single rows, or if P(y|x) changes.\nDetails: {} "
       "labelled rows were held out, equivalent to {:.0f} target rows; the samples agree with the "
       "density ratio{} (p = {:.2g}), which cannot be proven right. Proven: {}.",
-      100 * (1 - c.delta), game.predicted_loss(), *c.bound, game.unit(),
+      percent_that_holds(c.delta), game.predicted_loss(), *c.bound, game.unit(),
       *c.bound > c.uninformed ? " (more than guessing, so this bound says nothing)" : "",
       *c.estimate, c.uninformed, c.held_out, c.effective_sample_size,
       c.quadratic ? ", which for this has squares and products of the columns" : "",

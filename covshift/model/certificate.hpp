@@ -71,6 +71,9 @@ void add_bound(const Unseen& unseen, const TrainingData& data, const Game& game,
 void add_bound(const TrainingData& held_out, const Classifier& model, const FitOptions& options,
                Certificate& certificate);
 
+/// How often a promise holds, in percent: "95", and for a small delta never "100".
+std::string percent_that_holds(double delta);
+
 /// What is and is not promised, in words.
 std::string describe(const Certificate& certificate, const Game& game);
 

@@ -25,7 +25,8 @@ void check_probabilities(std::span<const double> p, std::size_t rows, int classe
       }
       sum += v;
     }
-    if (std::abs(sum - 1) > 1e-3) {
+    // Each may be rounded to three digits.
+    if (std::abs(sum - 1) > 1e-3 * static_cast<double>(k)) {
       fail_input("row {} of {}: the probabilities of the classes add up to {}, not to 1", i + 1,
                  what, sum);
     }

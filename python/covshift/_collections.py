@@ -13,7 +13,7 @@ from dask.base import is_dask_collection
 from sklearn.utils import check_array
 
 from ._cluster import check_version
-from ._data import _ANY_NUMBERS, matrix_of
+from ._data import _ANY_NUMBERS, column_differences, matrix_of
 from ._frames import _is_pandas, _numeric, table_of
 from ._labels import numbered, refuse_missing
 
@@ -140,17 +140,9 @@ def rows_of(X: Any, expected: Columns, where: Where) -> Any:
 def _check_columns(X: Any, expected: Columns, where: Where) -> None:
     names = [str(name) for name in X.columns]
     if names != expected.names:
-        wanted = expected.names or []
-        parts = [
-            f"{what} {', '.join(map(repr, some[:5]))}"
-            for what, some in (
-                ("it lacks", [n for n in wanted if n not in names]),
-                ("it adds", [n for n in names if n not in wanted]),
-            )
-            if some
-        ]
+        other = column_differences(names, expected.names or [])
         raise ValueError(
-            f"{where} has other columns than the collection says: {'; '.join(parts) or 'another order'}. Give all "
+            f"{where} has other columns than the collection says: {other or 'another order'}. Give all "
             "partitions the same columns in the same order"
         )
     for name, numeric, (_, column) in zip(names, expected.numeric, X.items()):

@@ -316,6 +316,19 @@ def _target_matrix(X, X_target, kind):
     return matrix_of(target)
 
 
+def column_differences(names: list[str], wanted: list[str]) -> str:
+    """What columns lack and add; empty if they are the same in some order."""
+    ours, theirs = dict.fromkeys(wanted), dict.fromkeys(names)
+    return "; ".join(
+        f"{what} {', '.join(map(repr, some[:5]))}{', ...' if len(some) > 5 else ''}"
+        for what, some in (
+            ("it lacks", [name for name in ours if name not in theirs]),
+            ("it adds", [name for name in theirs if name not in ours]),
+        )
+        if some
+    )
+
+
 class Filled:
     """Rows of numbers without missing values: medians, and columns that say where values were missing."""
 

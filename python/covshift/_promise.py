@@ -68,7 +68,7 @@ def _checked(model: Any, p: Any, classes: int) -> Floats:
     if not finite.all():
         row = int(finite.argmin())
         raise ValueError(f"{said} are {p[row].tolist()} in row {row + 1}; they must be numbers")
-    proper = ((p >= 0) & (p <= 1 + 1e-6)).all(axis=1) & (abs(p.sum(axis=1) - 1) <= 1e-3)
+    proper = ((p >= 0) & (p <= 1 + 1e-6)).all(axis=1) & (abs(p.sum(axis=1) - 1) <= 1e-3 * classes)
     if not proper.all():
         row = int(proper.argmin())
         raise ValueError(

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from . import _core
+from ._data import column_differences
 from ._frames import ArrowTable, _is_pandas, _numeric
 
 __all__ = ["fit"]
@@ -58,20 +59,6 @@ def _by_name(batch: Any, names: list[str], what: str) -> np.ndarray[Any, Any]:
             column = column.to_numpy(dtype=np.float64, na_value=np.nan)
         columns.append(_numbers(column, f"column {name!r} of batch {what}"))
     return np.ascontiguousarray(np.column_stack(columns))
-
-
-def _compare(names: list[str], expected: list[str], what: str) -> None:
-    ours, theirs = dict.fromkeys(expected), dict.fromkeys(names)
-    parts = [
-        f"{words} {', '.join(map(repr, some[:5]))}{', ...' if len(some) > 5 else ''}"
-        for words, some in (
-            ("it lacks", [name for name in ours if name not in theirs]),
-            ("it adds", [name for name in theirs if name not in ours]),
-        )
-        if some
-    ]
-    if parts:
-        raise ValueError(f"batch {what} has other columns than batch 1: {'; '.join(parts)}. Give all batches the same columns")
 
 
 # --- all batches ---
@@ -117,7 +104,8 @@ class _Rows:
             raise ValueError(f"batch {what} has two columns named {twice!r}; rename one")
         if self.names is None:
             return names
-        _compare(names, self.names, what)
+        if other := column_differences(names, self.names):
+            raise ValueError(f"batch {what} has other columns than batch 1: {other}. Give all batches the same columns")
         return self.names
 
     def mapped(self) -> np.ndarray[Any, Any]:

@@ -49,6 +49,8 @@ class Promise(ProgramTest):
         self.assertGreater(again["bound"], robust["bound"])
         self.assertIn("99.9%", again["statement"])
         self.assertAlmostEqual(robust["uninformed"], math.log(2))
+        rarely = self.fit("--method", "robust", "--lambda", "0.001", "--delta", "0.00001")
+        self.assertIn("with probability 99.999%", rarely["statement"])
 
     def test_a_method_that_ignores_the_target_promises_nothing_there(self):
         for method in ("lr", "svm"):
